@@ -151,7 +151,7 @@ const char *baton_error_name(int error);
  */
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence);
 
-/* baton_lock with BATON_TRY. */
+/* Does the same as baton_lock with BATON_TRY. */
 int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /*
@@ -184,11 +184,11 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 /*
  * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
  * somebody broke it, the node leaves, the node or the connection to it died, or the lease of the
- * node ends. It is told of the end of the lease early enough to stop: by the time of baton_grace and
- * a margin of a tenth of the lease; without baton_grace, at the end itself. It can become
- * readable for other reasons too; baton_lost tells. Poll it for input; never read, write or close
- * it. The descriptor stays the same for the life of the handle, and stays readable until
- * baton_lost has returned 0.
+ * node ends. Before the end of the lease, it becomes readable early enough to stop: earlier by the
+ * time of baton_grace and a margin of a tenth of the lease; without baton_grace, at the end itself.
+ * It can become readable for other reasons too; baton_lost tells. Poll it for input; never read,
+ * write or close it. The descriptor stays the same for the life of the handle, and stays readable
+ * until baton_lost has returned 0.
  *
  * Call this before the first lock. It costs a second connection to the node and another round trip
  * for every lock. Locks acquired from now on are watched.
@@ -221,12 +221,13 @@ enum baton_reason {
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
- * Returns how many milliseconds are left of the lease under which the locks of this handle are held.
- * A lock can be lost earlier: an operator breaks it, or the node leaves. Only baton_watch tells that;
- * then the holder still has the time that it asked for with baton_grace. A node that is cut off from the others, or is stopped, cannot renew its
- * lease; when it has ended, others may get the locks. Ask before every deed that only the holder may
- * do, and stop in time: at 0 the deed is not safe any more. BATON_UNENDING: the node has no lease.
- * An error means that a lock is lost (BATON_ELOST) or none is held (BATON_ENOTHELD).
+ * Returns how many milliseconds are left of the lease under which the locks of this handle are
+ * held. A lock can be lost earlier: an operator breaks it, or the node leaves. Only baton_watch
+ * tells that; then the holder still has the time that it asked for with baton_grace. A node that is
+ * cut off from the others, or is stopped, cannot renew its lease; when it has ended, others may get
+ * the locks. Call this before every action that only the holder may do, and stop in time: at 0 the
+ * action is not safe any more. BATON_UNENDING: the node has no lease. An error means that a lock is
+ * lost (BATON_ELOST) or none is held (BATON_ENOTHELD).
  *
  * It takes well below a microsecond, makes no system call and needs no node. On a Unix socket it
  * reads a word of memory that the node shares. Over TCP, and where the socket is forwarded from
@@ -234,7 +235,7 @@ enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_
  * and sometimes every thirtieth: a program must then poll the descriptor of baton_watch and call
  * baton_lost when it is readable, or this returns 0 after a lease.
  *
- * Between this call and the deed that it permits, any time may pass. Only a resource that refuses
+ * Between this call and the action that it permits, any time may pass. Only a resource that refuses
  * older fences closes that gap.
  */
 #define BATON_UNENDING INT64_MAX
@@ -244,12 +245,12 @@ int64_t baton_left(const struct baton *baton);
  * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
  * the lock until the program has closed the handle, or until this many milliseconds and a margin of
  * a tenth of the lease have passed; over TCP, also not before the end of the lease that the library
- * was told last, because the connection may have been cut. When the lease ends, the program is told
- * so much earlier (baton_watch). This applies to all locks acquired from now on with this handle,
+ * was told last, because the connection may have been cut. When the lease ends, baton_watch reports
+ * it earlier by the same time. This applies to all locks acquired from now on with this handle,
  * also after a reconnection.
  *
- * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30), or
- * one of the errors above.
+ * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30),
+ * or one of the errors above.
  */
 int baton_grace(struct baton *baton, uint32_t grace_ms);
 
@@ -345,10 +346,11 @@ int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret
 int baton_observe(struct baton *baton, const char *name);
 
 enum baton_change {
-	/* This one leads from now on. If it was reported before: its node has become silent or
-	 * answers again; see `silent`. */
+	/* The leader that is returned leads from now on. If it was reported before, its node has
+	 * become silent or answers again; see `silent`. */
 	BATON_LEADS = 1,
-	/* This one, reported before, no longer leads. Nobody leads until the next BATON_LEADS. */
+	/* The leader that is returned was reported before, and no longer leads. Nobody leads until
+	 * the next BATON_LEADS. */
 	BATON_LED = 2,
 	/* No leader is known, but members that may know one are silent. Their names are the
 	 * value, separated by blanks; an empty value means that the node at the other end is

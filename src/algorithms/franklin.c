@@ -22,7 +22,7 @@
  *   takes part: it first sends its own number both ways, and then handles what it has received.
  * - By remark (b) of that section, the elected process sends ELECTED round the ring, in the
  *   direction in which its number came back. That takes n messages.
- * There is one election: to initiate again only tells the leader.
+ * There is one election: a process that initiates again is only told the leader.
  */
 #include "algorithm.h"
 

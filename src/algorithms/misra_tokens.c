@@ -20,7 +20,7 @@
  * - Several tokens may notice the same loss at the same time, but only one may make the lost token
  *   again: the one with the lowest number among those that are not missing. It makes all tokens
  *   that are missing. A token that was not lost during the last round of another has been seen by
- *   it, so that no two tokens both believe to be the lowest.
+ *   it, so that no two tokens both believe that they are the lowest.
  */
 #include "misra_tokens.h"
 

@@ -343,9 +343,9 @@ static uint32_t first_place(const struct site *site, const struct state *node)
 }
 
 /*
- * At rest the queues make a tree. The token visits it in order: for a neighbour in a queue it serves
- * all that wait behind that neighbour, and comes back, because the node that passed it on asks for
- * it again. A node's NEXT is the way back.
+ * At rest the queues make a tree. The token visits it in order: for a neighbour in a queue it
+ * serves all that wait on that neighbour's side, and comes back, because the node that passed it on
+ * asks for it again. A node's NEXT is the way back.
  */
 static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
 {

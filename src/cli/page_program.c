@@ -67,7 +67,7 @@ static char *write_base64(const char *text, size_t size, char *ret_end)
 	return ret_end;
 }
 
-/* Waits for the server. What ends it is meant for it, and this process goes on after it. */
+/* Waits for the server to end. Ctrl-C is meant for the server, so this process ignores it. */
 static void wait_for(pid_t child)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;

@@ -50,8 +50,8 @@ static inline struct site network_site(const struct network *network, uint32_t n
 	return site;
 }
 
-/* Appends a number from a state to a queue. Returns false if it is no node's, or if the queue has
- * room for no more. */
+/* Appends a number from a state to a queue. Returns false if it is not the number of a node, or if
+ * the queue is full. */
 static inline bool queue_append(const struct snapshot *snapshot, uint32_t *queue, uint32_t *count,
                                 uint32_t node)
 {

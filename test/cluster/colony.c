@@ -115,7 +115,7 @@ static bool may_say(const struct colony *colony, const char *text)
 		if (strstr(text, lines[i]) != NULL)
 			return true;
 	}
-	return colony->plan.strangers && strstr(text, "it is of another cluster") != NULL;
+	return colony->plan.strangers && strstr(text, "it belongs to another cluster") != NULL;
 }
 
 static void take_log(struct colony *colony, const struct colony_place *place, const char *text)

@@ -130,7 +130,7 @@ class Leaving(unittest.TestCase):
                 self.assertGreater(waiter.read(), fence)
                 self.assertEqual(cluster[1].wait(), 0)
                 self.assertTrue(holder.closed())
-                until("n2 is no member", lambda: [member["name"] for member in cluster[0].status()["members"]] == ["n1", "n3"])
+                until("n2 is not a member", lambda: [member["name"] for member in cluster[0].status()["members"]] == ["n1", "n3"])
                 holder.close()
                 waiter.close()
 

@@ -621,7 +621,7 @@ static void test_status_without_a_view_and_while_waiting(void **state)
 	assert_non_null(status);
 	assert_int_equal(status->members_count, 1);
 	assert_string_equal(status->members[0].name, "a");
-	assert_string_equal(status->waiting_for, "a view that has this node in it");
+	assert_string_equal(status->waiting_for, "a view that includes this node");
 	nodes_view(&nodes);
 	nodes_deliver(&nodes, 0, 1);
 	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
@@ -680,7 +680,8 @@ static void test_a_node_tells_that_it_waits_for_its_lease(void **state)
 	nodes_take(&nodes, 0);
 	assert_null(node_waiting_for(nodes.node[0]));
 	node_depart(nodes.node[0], nodes.now);
-	assert_string_equal(node_waiting_for(nodes.node[0]), "to be out of the cluster: it leaves");
+	assert_string_equal(node_waiting_for(nodes.node[0]),
+	                    "its removal from the view, because it is leaving");
 }
 
 int main(void)

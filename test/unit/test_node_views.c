@@ -389,7 +389,7 @@ static void test_a_node_that_is_removed_loses_its_holds_and_keeps_its_waiters(vo
 	assert_string_equal(nodes_said(&nodes, asking), "error -6");
 	assert_int_equal(nodes_unlock(&nodes, 1, holder, "x"), 0);
 	assert_int_equal(nodes_lock(&nodes, 1, holder, "y"), BATON_ENOVIEW);
-	assert_string_equal(node_waiting_for(nodes.node[1]), "a view that has this node in it");
+	assert_string_equal(node_waiting_for(nodes.node[1]), "a view that includes this node");
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
 	nodes_deliver_all(&nodes);

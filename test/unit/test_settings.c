@@ -122,7 +122,7 @@ static void test_a_difference_names_both_values(void **state)
 
 	(void)state;
 	differs((struct settings_words){.lease = "5s"}, usual,
-	        "--lease 5s: this cluster's lease is 3s, fixed at its birth");
+	        "--lease 5s: this cluster's lease is 3s, which was fixed when it was born");
 	differs((struct settings_words){.algorithm = "central"}, usual,
 	        "--algorithm central: this cluster's algorithm is neilsen");
 	differs((struct settings_words){.topology = "tree:2"}, usual,

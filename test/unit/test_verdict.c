@@ -758,7 +758,7 @@ static void test_events_of_a_lock_come_in_the_order_of_fences_and_once(void **co
 	verdict_event(verdict, 3, 0, 1003, 0);
 	judge_is_content();
 	verdict_event(verdict, 3, 0, 1002, 0);
-	judge_finds("client 3 is told events of lock-0 out of order, or twice");
+	judge_finds("client 3 receives events of lock-0 out of order, or twice");
 
 	/* In another session everything begins again. */
 	begin();
@@ -767,7 +767,7 @@ static void test_events_of_a_lock_come_in_the_order_of_fences_and_once(void **co
 	verdict_event(verdict, 3, 0, 1001, 0);
 	judge_is_content();
 	verdict_event(verdict, 3, 0, 1001, 0);
-	judge_finds("client 3 is told events of lock-0 out of order, or twice");
+	judge_finds("client 3 receives events of lock-0 out of order, or twice");
 }
 
 static void test_subscribers_are_told_of_every_grant(void **context)
@@ -838,7 +838,7 @@ static void test_after_healing_everybody_is_a_member_and_serves(void **context)
 	assert_null(unsettled(room));
 	verdict_ended(verdict, BEE);
 	verdict_started(verdict, BEE, names[BEE], 20);
-	assert_string_equal(unsettled(room), "bee is no member");
+	assert_string_equal(unsettled(room), "bee is not a member");
 	judge_is_content();
 }
 

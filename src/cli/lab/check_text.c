@@ -16,15 +16,15 @@ static const char *verdict_text(const struct check_result *result, enum sought s
 			return "not decided: nothing wrong so far";
 		if (sought != SOUGHT_ANY)
 			return sought == SOUGHT_TWO_INSIDE ? "mutual exclusion holds"
-			                                   : "mutual exclusion holds, and in no "
-			                                     "state does everybody wait";
+			                                   : "mutual exclusion holds, and there is "
+			                                     "no state in which everybody waits";
 		return election ? "one leader, agreed by all, every run ends"
 		       : lives  ? "mutual exclusion holds, no deadlock, no starvation"
 		                : "mutual exclusion holds, no deadlock";
 	case VERDICT_MUTUAL_EXCLUSION:
 		return "VIOLATED: two nodes are inside at once";
 	case VERDICT_DEADLOCK:
-		return "VIOLATED: deadlock, somebody waits, or cannot leave or ask, and nothing "
+		return "VIOLATED: deadlock: somebody waits, or cannot leave or ask, and nothing "
 		       "can happen";
 	case VERDICT_STARVATION:
 		return "VIOLATED: starvation, somebody may wait for ever";
@@ -33,11 +33,13 @@ static const char *verdict_text(const struct check_result *result, enum sought s
 	case VERDICT_BROKEN:
 		return "VIOLATED: the algorithm made a step that is not allowed";
 	case VERDICT_UNIQUE_LEADER:
-		return "VIOLATED: at most one process declares itself, once";
+		return "VIOLATED: two processes declare themselves the leader, or one does so "
+		       "twice";
 	case VERDICT_AGREEMENT:
-		return "VIOLATED: all agree on the leader";
+		return "VIOLATED: processes know different leaders";
 	case VERDICT_TERMINATION:
-		return "VIOLATED: every run ends, all know the leader, nobody is left taking part";
+		return "VIOLATED: a run does not end, or somebody does not know the leader or "
+		       "still takes part";
 	}
 	return NULL;
 }
@@ -51,7 +53,7 @@ static void print_runs(const struct setup_words *words, uint32_t nodes,
 	                                                            : "increasing only";
 	const char *initiators = words->initiators != NULL     ? words->initiators
 	                         : nodes <= ELECTIONS_SETS_MAX ? "all"
-	                                                       : "that of all places only";
+	                                                       : "only the set of all places";
 
 	printf("  tried     %" PRIu64 " run%s: arrangements %s, sets of initiators %s\n",
 	       result->runs, plural(result->runs), arrangement, initiators);
@@ -188,7 +190,7 @@ static void print_permitted(const struct check_options *options, const struct ch
 	}
 }
 
-/* Prints what a reader might take for a comfort and is none. */
+/* Prints notes without which a good result under faults could be misread. */
 static void print_faults(const struct check_options *options, const struct check_result *result)
 {
 	const struct network *network = &options->setup->network;

@@ -136,10 +136,14 @@ static int check_fault_words(const struct compare_request *request, struct probl
 	if (request->claims)
 		return problem_set(problem, "--faults or --claims, not both");
 	if (request->csv)
-		return problem_set(problem, "--faults has --json and --html, and no --csv");
+		return problem_set(
+		        problem,
+		        "--faults can be printed with --json or --html, but not with --csv");
 	if (request->of_runs != NULL && strcmp(request->of_runs, "nodes") != 0)
-		return problem_set(problem, "--%s: --faults tries every schedule and runs none",
-		                   request->of_runs);
+		return problem_set(
+		        problem,
+		        "--%s is for simulated runs, and --faults tries every schedule instead",
+		        request->of_runs);
 	return 0;
 }
 

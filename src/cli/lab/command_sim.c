@@ -330,7 +330,7 @@ static void print_slow(const struct sim_options *options, const struct slow_cost
 	printf("  slow        node %" PRIu32 ", %" PRIu64 " times: ", options->slow_node,
 	       options->slow_factor);
 	if (cost->others == 0) {
-		printf("nothing to compare, because nobody else entered without it either\n");
+		printf("nothing to compare: without the slow node nobody else entered either\n");
 		return;
 	}
 	if (cost->slower == 0) {

@@ -106,8 +106,8 @@ static const json_t *find_member(const json_t *answer, const char *name)
 	return NULL;
 }
 
-/* A member that lives is told first, and one that is silent goes by its lease. It may still vote
- * afterwards, until another takes its place. */
+/* Waits until the member is removed. If it lives, it is told and leaves first; if it is silent, its
+ * lease must end. It may still vote afterwards, until another takes its place. */
 static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};

@@ -14,7 +14,7 @@
 
 enum { SOCKET_PATH_MAX = 107 };
 
-/* The three files go together. */
+/* Checks that all three files of TLS are given, or none. */
 static int check_tls(const struct credentials_files *tls, struct problem *problem)
 {
 	static const char *const names[] = {"--tls-ca", "--tls-cert", "--tls-key"};
@@ -55,8 +55,9 @@ static int check_secure(const struct node_words *words, const struct daemon_opti
 
 /*
  * With none of --data, --join and --peers this is a cluster of one in memory. That may be intended.
- * But if the line was forgotten on several hosts, each is a cluster of its own, and nothing keeps
- * their clients apart. If there is a file or an address for peers, it was probably not intended.
+ * But if the options were forgotten on several hosts, each is a cluster of its own, and nothing
+ * keeps their clients apart. If there is a file or an address for peers, it was probably not
+ * intended.
  */
 static void tell_alone(struct node_words *words, struct daemon_options *options)
 {

@@ -55,7 +55,8 @@ static void stop_like_it(struct shared *shared, int signal)
 	if (terminal >= 0)
 		close(terminal);
 	shared->stands = true;
-	/* It may have gone on or ended since, if this process was stopped itself when it was told. */
+	/* The command may have gone on or ended since, if this process was stopped itself when it
+	 * was told. */
 	if (shared->ended || !process_stopped(shared->command)) {
 		shared->stands = false;
 		return;
@@ -354,7 +355,8 @@ static int replace_guardian(struct front *front)
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
 	if (clock_boot_ns() < until_ns)
-		signal_command(front, SIGCONT); /* or it could not act on SIGTERM */
+		signal_command(front,
+		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 	holding_say(holding,
 	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
 	            "it is replaced, and the command stopped",
@@ -411,8 +413,8 @@ static int patience_of(const struct holding *holding)
 	                            : (int)(ms < PATIENCE_MS_MAX ? ms : PATIENCE_MS_MAX);
 }
 
-/* Should the signal go to the whole job, as if the terminal had sent it? While the terminal was
- * lent to the command, it sent the signal only there. */
+/* Should the signal go to the whole job, as if the terminal had sent it? While the command had the
+ * terminal, the terminal sent the signal only to the command. */
 static bool is_for_the_group(const struct shared *shared)
 {
 	int terminal = shared->interrupted ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;

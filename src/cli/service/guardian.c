@@ -192,7 +192,8 @@ static void stop_command(struct guardian *guardian)
 		refused = guardian->ending.command;
 	int64_t stop_ms = holding_time_to_stop_ms(holding);
 	if (stop_ms > 0) {
-		signal_command(guardian, SIGCONT); /* or it could not act on SIGTERM */
+		signal_command(guardian,
+		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 		set_timer(guardian, stop_ms);
 	}
 	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not

@@ -11,13 +11,13 @@
  * process group of its own, so that a signal to the group of `baton run` does not hit both. If both
  * are killed at once, the kernel kills the command itself (PR_SET_PDEATHSIG), but not its children.
  *
- * Either may also be stopped (SIGSTOP). The guardian does not need `baton run`. `baton run`
- * notices news of the lock without reading it, and asks the guardian for a sign of life. If there
- * is none within a small part of the grace, `baton run` makes sure that the guardian is stopped and
- * reads the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the
- * grace SIGKILL. So only one of the two reads from the node at a time. A guardian that knows of the
- * loss and is stopped later is not asked for long: if the command is still there a quarter of the
- * margin after its time, `baton run` kills it.
+ * Either may also be stopped (SIGSTOP). The guardian does not need `baton run`. `baton run` notices
+ * news of the lock without reading it, and asks the guardian for a sign of life. If there is none
+ * within a small part of the grace, `baton run` makes sure that the guardian is stopped and reads
+ * the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the grace
+ * SIGKILL. So only one of the two reads from the node at a time. If the guardian is stopped after
+ * it has learned of the loss, `baton run` does not ask it for long: if the command still runs a
+ * quarter of the margin after the end of the grace, `baton run` kills it.
  *
  * front.c is the process that the user started, guardian.c the other one.
  */

@@ -132,7 +132,7 @@ static int parse_status_fd(const char *text, int *ret_fd, struct problem *proble
 	return 0;
 }
 
-/* Refuses options that flock has and this has not. */
+/* Refuses options of flock that do not exist here. */
 static int refuse(int option, struct problem *problem)
 {
 	if (option == 's')

@@ -48,7 +48,7 @@ static int make_folder(const char *path, struct problem *problem)
 	}
 	if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
 		return problem_set(problem, "--data '%.200s' is not a folder", path);
-	/* Who can write there could put another log in the place of this one. */
+	/* Anybody who can write there could replace the log by another one. */
 	if (found.st_uid != geteuid() && found.st_uid != 0)
 		return problem_set(problem,
 		                   "--data '%.200s' belongs to uid %u, and this node runs as uid "

@@ -3,8 +3,8 @@
  * meets, and its data folder.
  *
  * A node that has a data folder remembers its place there, in a file "place" with lines as in a
- * configuration file. So a restart needs --data alone. What is given again counts instead of what is
- * remembered: a node moves to another address by a restart with it.
+ * configuration file. So a restart needs --data alone. What is given again counts instead of what
+ * is remembered: to move to another address, a node is restarted with that address.
  */
 #ifndef CLI_NODE_PLACE_H
 #define CLI_NODE_PLACE_H

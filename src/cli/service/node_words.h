@@ -1,7 +1,5 @@
-/*
- * What was given to `baton node`: the words of its command line, and before them the lines of a
- * configuration file as if they stood there.
- */
+/* The options of `baton node`: those of a configuration file, then those of the command line, which
+ * override them. */
 #ifndef CLI_NODE_WORDS_H
 #define CLI_NODE_WORDS_H
 
@@ -33,7 +31,7 @@ struct node_words {
 
 void node_words_init(struct node_words *words);
 void node_words_free(struct node_words *words);
-/* The memory is freed with the words. Returns it. */
+/* Frees the memory together with the words. Returns the memory. */
 void *node_words_keep(struct node_words *words, void *memory);
 
 /* These return 0; or -1 and a problem, which names the line of the file, if there is one. */

@@ -420,8 +420,9 @@ static int read_text(char *text, struct settings_words *words, struct problem *p
 static int differs(const char *option, const char *given, const char *what, const char *value,
                    struct problem *problem)
 {
-	return problem_set(problem, "--%s %.120s: this cluster's %s %.120s, fixed at its birth",
-	                   option, given, what, value);
+	return problem_set(
+	        problem, "--%s %.120s: this cluster's %s %.120s, which was fixed when it was born",
+	        option, given, what, value);
 }
 
 /* Compares one of the parameters that were given. */

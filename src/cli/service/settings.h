@@ -1,7 +1,7 @@
 /*
  * The settings of a cluster, which are fixed when it is born: algorithm, topology or links,
- * parameters and lease. Words become a text that is the same at all nodes which were given the same,
- * and the text of another node's cluster becomes what the daemon needs.
+ * parameters and lease. The options become a text, which is the same at all nodes that were given
+ * the same options. The text of the cluster that a node joins becomes what the daemon needs.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
@@ -32,7 +32,7 @@ const char *settings_text(const struct settings *settings);
 
 /*
  * The `resolve` of struct daemon_options; `context` is a struct settings. The result is valid as
- * long as that. What was not given never differs.
+ * long as that. A setting that was not given never counts as different.
  */
 int settings_resolve(void *context, const char *text, struct daemon_settings *ret_settings,
                      struct problem *problem);

@@ -514,7 +514,8 @@ static bool learn_missing(struct search *search)
 			struct pending pending = {
 			        .state = missing->from,
 			        .row = search_row(search, missing->from),
-			        /* It is not known any more whether it was bypassed; true is the safe answer. */
+			        /* It is not known any more whether a node was bypassed; true is the
+			         * safe answer. */
 			        .bypassed = true};
 			pending.actions.hash = model_hash(&search->model, pending.row);
 			model_learn(&search->model, &missing->action);

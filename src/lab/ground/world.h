@@ -37,9 +37,9 @@ void world_free(struct world *world);
 void world_reset(struct world *world);
 void world_start(struct world *world, uint32_t node);
 
-/* The node has crashed: it neither waits nor is inside any more. Its state stays as it was. */
+/* Makes the node crash: it neither waits nor is inside any more. Its state stays as it was. */
 void world_crash(struct world *world, uint32_t node);
-/* The node begins again as at the start, and has forgotten everything. */
+/* Lets the node begin again as at the start: it has forgotten everything. */
 void world_restart(struct world *world, uint32_t node);
 
 /* Makes or removes the link between two nodes. Only their sets of neighbours change. */

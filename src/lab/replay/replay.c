@@ -436,7 +436,7 @@ static enum replay_verdict step_run(struct replay *replay)
 	return flight ? deliver(replay, replay->envelopes_first) : expire(replay, node, timer);
 }
 
-/* The node is dead from now on, and its timers stop. */
+/* Makes a node dead, and stops its timers. */
 static enum replay_verdict step_crash(struct replay *replay, const struct step *step)
 {
 	if (replay->dead[step->node - 1]) {
@@ -507,7 +507,7 @@ static const char *why_linked(struct replay *replay, uint32_t a, uint32_t b)
 	return is_connected_without(replay, a, b) ? NULL : "the network would fall apart";
 }
 
-/* The lower end learns of it first. */
+/* Makes or removes a link. The node with the lower number learns of it first. */
 static enum replay_verdict step_link(struct replay *replay, const struct step *step)
 {
 	uint32_t a = step->node < step->to ? step->node : step->to;

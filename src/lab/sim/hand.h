@@ -12,20 +12,19 @@
 #include "envelope.h"
 #include "sim.h"
 
-/* The node asks, or begins an election. The next request that the load had planned for it is
+/* Makes the node ask, or begin an election. The next request that the load had planned for it is
  * cancelled. */
 bool hand_request(struct sim *sim, uint32_t node);
-/* The node leaves. */
+/* Makes the node leave. */
 bool hand_release(struct sim *sim, uint32_t node);
 /* These act on the message with that number. Under FIFO only the oldest message of a channel can
  * be delivered, and a delay also delays all later messages on the same channel. */
 bool hand_deliver(struct sim *sim, uint64_t number);
 bool hand_lose(struct sim *sim, uint64_t number);
 bool hand_delay(struct sim *sim, uint64_t number, uint64_t by);
-/* Among the node's timers, the one that is due first expires now. */
+/* Makes the timer of the node that is due first expire now. */
 bool hand_expire(struct sim *sim, uint32_t node);
-/* The place is dead from now on. Possible only if the algorithm has timers, by which others
- * notice it. */
+/* Makes the place dead. Possible only if the algorithm has timers, by which others notice it. */
 bool hand_crash(struct sim *sim, uint32_t node);
 
 /* Returns how many steps have happened so far. A step is an event line of the trace with what it

@@ -10,7 +10,8 @@
 
 /* Times are means after the warm-up; NAN if there is nothing to take the mean of. */
 struct slow_cost {
-	uint32_t others; /* how many nodes enter in the run without the slow node, besides it */
+	uint32_t
+	        others; /* how many nodes, besides the slow one, enter in the run in which no node is slow */
 	uint32_t slower; /* how many of these nodes wait longer on average, or in vain */
 	/* Mean times from request to entry of the other nodes, in units of time: if no node is
 	 * slow, and with the slow node. */

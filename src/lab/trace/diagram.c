@@ -203,8 +203,8 @@ static uint32_t named_node(const struct world *world, uint32_t node, const char 
 	return named;
 }
 
-/* Returns the node that waits too and has the permission of `other` instead of `node`, by a variable
- * of `other` that names a node; or 0. */
+/* Returns the waiting node to which `other` has given its permission instead of `node`, as a
+ * variable of `other` tells; or 0. */
 static uint32_t held_by(const struct world *world, uint32_t other, uint32_t node)
 {
 	for (const struct variable *v = world->algorithm->variables; v->name != NULL; v++) {

@@ -36,14 +36,14 @@ void diagram_destroy(struct diagram *diagram);
 /* The setup must outlive the diagram. */
 void diagram_start(struct diagram *diagram, const struct setup *setup);
 
-/* The run draws from the seed, not only the graph: the picture names it. */
+/* Notes that the run itself is random, not only the graph: the picture then names the seed. */
 void diagram_seed(struct diagram *diagram);
 
 /* Each call records an event, in the order in which they happen. Times are in millionths. */
 void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);
-/* From now on the node is idle. It was leaving from its exit until now. */
+/* Notes that the node is idle from now on. It was leaving since its exit. */
 void diagram_idle(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader);
 /* `label` is written beside the arrow. */
@@ -56,13 +56,13 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
  * more although nodes wait, `stuck` is the world, and the picture shows who waits for whom;
  * otherwise it is NULL. */
 void diagram_violate(struct diagram *diagram, const char *sentence, const struct world *stuck);
-/* A timer of the node has expired. */
+/* Notes that a timer of the node has expired. */
 void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);
 /* Notes that what happens from now on may be repeated for ever. */
 void diagram_loop(struct diagram *diagram, uint64_t time);
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
-/* The link between two nodes is made or removed. */
+/* Notes that the link between two nodes is made or removed. */
 void diagram_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b, bool linked);
 
 /* Notes that the run was given up before its end. */

@@ -332,7 +332,7 @@ static double on_lines(const struct drawing *page, const struct box *box)
 	return off < 13 ? (13 - off) * box->width : 0;
 }
 
-/* Moves a box that the edge of a strip would cut to that side of it on which it begins. */
+/* Moves a box off the edge of a strip that would cut it, to the side on which the box begins. */
 static void keep_off_cuts(const struct drawing *page, struct box *box)
 {
 	for (size_t i = 1; i < page->strips_count; i++) {
@@ -610,8 +610,8 @@ static void write_waits(const struct drawing *page)
 		const struct wait *wait = &diagram->waits[i];
 		double x = drawing_x(page, diagram->end) + 12;
 		double a = drawing_y(page, wait->node), b = drawing_y(page, wait->other);
-		/* Those that point up are further to the right, so that two opposite ones are
-		 * both seen. */
+		/* Arrows that point up are further to the right, so that two opposite arrows can
+		 * both be seen. */
 		double bulge =
 		        x + 22 + (a > b ? a - b : b - a) / page->lane * 16 + (a > b ? 26 : 0);
 		text_format(page->out,
@@ -663,7 +663,7 @@ static bool has_breaks(const struct drawing *page)
 	return false;
 }
 
-/* Adds a text of which only so many bytes are shown, and no half of a character. */
+/* Adds at most so many bytes of a text, without cutting a character in half. */
 static void add_short(struct text *text, const char *string, size_t most)
 {
 	size_t length = strlen(string);

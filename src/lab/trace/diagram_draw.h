@@ -53,7 +53,7 @@ struct wait {
 
 struct diagram {
 	const struct setup *setup;
-	bool seeded; /* the run draws from the seed */
+	bool seeded; /* the run is random, so the picture names its seed */
 	struct hidden_token *hidden;
 	size_t hidden_count, hidden_size;
 	struct wait *waits; /* who waits for whom when nothing can happen any more */

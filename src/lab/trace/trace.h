@@ -36,27 +36,27 @@ struct text *trace_lines(struct trace *trace);
 void trace_start(struct trace *trace, const struct setup *setup);
 void trace_started(struct trace *trace, const struct world *world);
 
-/* The run draws from the seed; the diagram names it. */
+/* Notes that the run itself is random: the diagram then names the seed. */
 void trace_seed(struct trace *trace);
 
 /* Times are in millionths. In an election, a request is the start of a candidacy. */
 void trace_request(struct trace *trace, uint64_t time, uint32_t node);
-/* A timer of the node has expired. */
+/* Notes that a timer of the node has expired. */
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
-/* The place is dead from now on. */
+/* Notes that the place is dead from now on. */
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
-/* The link between two nodes is made or removed. */
+/* Notes that the link between two nodes is made or removed. */
 void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked);
 
 /* Writes the variables of the node if they have changed since they were last written. */
 void trace_variables(struct trace *trace, const struct world *world, uint64_t time, uint32_t node);
-/* The node has crashed before, and begins again as at the start. */
+/* Notes that a node that had crashed begins again as at the start. */
 void trace_restart(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
 void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t from, uint32_t to,
                    const char *type);
 void trace_lose(struct trace *trace, uint64_t time, uint64_t number);
-/* The envelope is a copy of message `of`, made by the network. */
+/* Notes that the envelope is a copy of message `of`, made by the network. */
 void trace_duplicate(struct trace *trace, const struct world *world, uint64_t time, uint64_t of,
                      const struct envelope *envelope);
 

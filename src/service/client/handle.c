@@ -72,7 +72,7 @@ int handle_unexpected(struct baton *baton, const redisReply *reply, const char *
 	static const char *const kinds[] = {
 	        [REDIS_REPLY_STRING] = "a string",
 	        [REDIS_REPLY_ARRAY] = "an array",
-	        [REDIS_REPLY_INTEGER] = "a number that cannot be",
+	        [REDIS_REPLY_INTEGER] = "an impossible number",
 	        [REDIS_REPLY_NIL] = "nil",
 	        [REDIS_REPLY_STATUS] = "a status",
 	        [REDIS_REPLY_ERROR] = "an error",

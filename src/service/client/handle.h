@@ -80,16 +80,17 @@ void handle_lose(struct baton *baton, struct hold *hold, struct word why);
 /* Sends a command. Returns 0 or an error. After BATON_ECONNECTION nothing has happened at the node.
  * */
 int handle_send(struct baton *baton, const struct word *words, size_t words_count);
-/* True if there are answers that come before that to the next command. */
+/* True if answers are still to come that precede the answer to the next command. */
 bool handle_has_answers(const struct baton *baton);
-/* Reads the next one, which belongs to an UNLOCK or a LEASE. Returns the same as handle_reply. */
+/* Reads the next such answer, which belongs to an UNLOCK or a LEASE. Returns the same as
+ * handle_reply. */
 int handle_take_answer(struct baton *baton, int64_t timeout_ms);
 /* Reads the reply to the command, after those of handle_has_answers; the timeout is as in exchange_receive.
  * Returns 1; 0 if nothing came in time; or an error. */
 int handle_reply(struct baton *baton, int64_t timeout_ms, redisReply **ret_reply);
 /*
- * Sends a command that the node answers at once, and reads its reply, which must be no error. If
- * the old session had ended and nothing was held, the command is repeated on a new session; with
+ * Sends a command that the node answers at once, and reads its reply, which must not be an error.
+ * If the old session had ended and nothing was held, the command is repeated on a new session; with
  * `harmless` even if it may have been carried out already. Returns 0 or an error.
  */
 int handle_command(struct baton *baton, const struct word *words, size_t words_count, bool harmless,

@@ -19,7 +19,8 @@ struct finding {
 /* The words of "LEADER name SILENT". */
 enum { LEADER_WORDS = 3 };
 void leader_words(struct word name, struct word words[LEADER_WORDS]);
-/* Reads the answer to LEADER, which must be no error. Returns 0, or -1 if it is no such answer. */
+/* Reads the answer to LEADER, which must not be an error. Returns 0, or -1 if it is no answer to
+ * LEADER. */
 int leader_parse(const redisReply *reply, struct finding *ret_finding);
 void leader_copy(struct baton_leader *to, uint64_t fence, struct word node, struct word value);
 

@@ -21,8 +21,9 @@ static bool is_unknown(const redisReply *reply)
 	                                            strncmp(reply->str, "ERR the lease", 13) == 0);
 }
 
-/* Asks that grants tell of the lease, and for the word if `word`. Returns 1 and what the node's clock
- * says; 0 if the node does not do it; or an error. */
+/* Asks the node to tell of the lease with each grant; `word` says whether it should also pass the
+ * lease word. Returns 1 and what the node's clock says; 0 if the node does not do it; or an
+ * error. */
 static int ask_for_leases(struct baton *baton, struct word word, uint64_t *ret_clock_ns)
 {
 	const struct word words[] = {WORD("CLIENT"), WORD("LEASES"), word};
@@ -157,7 +158,7 @@ static uint64_t ahead_of_end(const struct baton *baton)
 	return baton->grace_ms * VALIDITY_MS + baton->validity.lease_ns / 10;
 }
 
-/* Answers to commands come in order, so that nothing is asked behind a lock that is waited for. */
+/* Answers come in the order of the commands, so nothing is asked while a lock is waited for. */
 static void ask_again(struct baton *baton)
 {
 	const struct validity_answers *answers = baton->validity.answers;
@@ -187,8 +188,8 @@ static uint64_t time_to_sleep(const struct baton *baton, uint64_t left_ns)
 	return ask_in_ns < sleep_ns ? ask_in_ns : sleep_ns;
 }
 
-/* Loses the locks if at most this much is left. A program that does not watch does not ask in time
- * either: if it was told by answers, it only knows that it does not know. */
+/* Loses the locks if at most this much is left. A program that does not watch, and has no lease
+ * word, may just not have asked in time: it cannot know, so it loses nothing yet. */
 static bool is_over(struct baton *baton, uint64_t ahead_ns, uint64_t *ret_left_ns)
 {
 	const struct validity *validity = &baton->validity;
@@ -229,7 +230,7 @@ int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t
 
 	if (validity->source == VALIDITY_ASKED) {
 		validity_note(validity, asked_ns, grant->lapses, grant->left_ms);
-		/* The lock was asked for long ago: what was left is not enough to go by. */
+		/* The lock was asked for long ago: what was left then says too little. */
 		if (validity_now() - asked_ns > validity->lease_ns / 6)
 			error = ask_and_wait(baton);
 	}

@@ -10,8 +10,8 @@
 /* Call it before a lock is asked for. Before the first one of a session it waits for an answer of
  * the node. Returns 0 or an error. */
 int leases_begin(struct baton *baton);
-/* A lock was granted; validity_now said `asked_ns` before it was asked for. If that was long ago,
- * waits for an answer of the node. Returns 0 or an error. */
+/* Call it when a lock was granted; validity_now returned `asked_ns` before the lock was asked for.
+ * If that was long ago, waits for an answer of the node. Returns 0 or an error. */
 int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t asked_ns);
 /* Loses the locks if the lease has ended. Asks nobody. Returns true if it has. */
 bool leases_over(struct baton *baton);

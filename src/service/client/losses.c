@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The hold with this fence has ended, whoever had it. */
+/* Notes that the hold with this fence has ended, whoever had it. */
 static void note_gone(struct baton *baton, const struct lock_event *event)
 {
 	struct hold *hold = hold_find(&baton->held, event->channel);

@@ -289,7 +289,7 @@ int baton_observe(struct baton *baton, const char *name)
 
 /* --- what comes --- */
 
-/* The connection that asks has ended, and the session with it. */
+/* Ends the session, because the connection that asks has ended. */
 static int fail_asking(struct baton *baton, int error)
 {
 	baton->why = baton->observer->asking->why;

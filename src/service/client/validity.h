@@ -56,18 +56,19 @@ struct lock_grant {
 /* Returns the lease clock. */
 uint64_t validity_now(void);
 
-/* Maps the word of a node. Returns false if it is none. The descriptor is not needed afterwards. */
+/* Maps the lease word of a node. Returns false if the descriptor is not one of a lease word. The
+ * descriptor is not needed afterwards. */
 bool validity_map(struct validity *validity, int fd);
 /* Makes room for answers. Returns false if there is no memory. */
 bool validity_expect(struct validity *validity);
 void validity_free(struct validity *validity);
 
 /* Returns how long the locks are held from now on, as far as is known without asking, or
- * VALIDITY_FOREVER. *ret_lapsed: they are lost for good. */
+ * VALIDITY_FOREVER. *ret_lapsed is true if they are lost for good. */
 uint64_t validity_left_ns(const struct validity *validity, bool *ret_lapsed);
 
-/* The node vouches for the locks granted with these lapses: for this long, counted from when it was
- * asked. */
+/* Notes that the node vouches for the locks that it granted with these lapses: for this long,
+ * counted from when it was asked. */
 void validity_note(struct validity *validity, uint64_t asked_ns, uint64_t lapses, int64_t left_ms);
 bool validity_is_pending(const struct validity *validity);
 /* Takes the answer to a LEASE. Returns false if the reply is something else. */

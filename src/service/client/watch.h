@@ -26,10 +26,11 @@ struct watch {
 /* Makes the descriptors. Returns 0 or an error; after an error the caller must call watch_free. */
 int watch_open(struct baton *baton);
 void watch_free(struct baton *baton);
-/* A session begins: opens its second connection, if anything is watched. Returns 0 or an error. */
+/* Call it when a session begins: opens its second connection, if anything is watched. Returns 0 or
+ * an error. */
 int watch_attach(struct baton *baton);
 void watch_detach(struct baton *baton);
-/* A lock is no longer wanted or held. Never waits. */
+/* Ends the subscription to a lock that is no longer wanted or held. Never waits. */
 void watch_unsubscribe(struct baton *baton, struct word name);
 /* Makes the descriptor readable after this time; 0: not because of time. */
 void watch_set_timer(struct baton *baton, uint64_t ns);

@@ -52,7 +52,7 @@ static bool is_second_snapshot(const struct raft *raft, const struct raft_messag
 	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
 }
 
-/* A vote that arrives when this server is no candidate any more. The core asks whether it is in the
+/* A vote that arrives when this server is no longer a candidate. The core asks whether it is in the
  * pre-vote phase and reads the answer from a union that a follower or leader uses otherwise: the
  * byte belongs to a pointer. Whether the core learns of a greater term would then depend on an
  * address. */

@@ -52,7 +52,8 @@ bool replica_first_entry(const struct replica_server *servers, size_t servers_co
 /* Takes a letter. Returns 0, or BATON_EMESSAGE if it is malformed; then nothing has changed. */
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now);
-/* The write with this number, which must be the next one that came out, is durable. */
+/* Tells that the write with this number is durable. It must be the next of the writes that came
+ * out. */
 void replica_written(struct replica *replica, uint64_t number, uint64_t now);
 uint64_t replica_deadline(const struct replica *replica);
 void replica_tick(struct replica *replica, uint64_t now);

@@ -260,7 +260,8 @@ static int take_options(struct archive *archive)
 	return 0;
 }
 
-/* The name, the address or the role may be others than the last process had. */
+/* Stores the identity, because the name, the address or the role may have changed since the last
+ * process. */
 static int store_identity(struct archive *archive)
 {
 	struct out bytes;
@@ -297,7 +298,7 @@ static int read_disk(struct archive *archive)
 	return take_options(archive) == 0 ? store_identity(archive) : -1;
 }
 
-/* Signals are for the loop's thread. */
+/* Signals are blocked in the new thread: they are for the loop's thread. */
 static void start_thread(struct archive *archive)
 {
 	sigset_t all, before;
@@ -377,7 +378,7 @@ const struct identity *archive_identity(const struct archive *archive)
 	return &archive->identity;
 }
 
-/* A cluster of one in memory votes too; whoever joins without a data directory does not. */
+/* A cluster of one in memory votes too; a node that joins without a data directory does not. */
 const struct durable_content *archive_content(const struct archive *archive)
 {
 	if (archive->disk != NULL)

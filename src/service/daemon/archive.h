@@ -1,7 +1,7 @@
 /*
  * What the node keeps on its disk (disk.h), and the thread that writes it: a write may take long,
- * and the loop must not wait for it. Writes are done in order. Without a data directory everything
- * is as durable as the process, at once.
+ * and the loop must not wait for it. Writes are done in order. Without a data directory nothing is
+ * written, and a write counts as done at once.
  */
 #ifndef DAEMON_ARCHIVE_H
 #define DAEMON_ARCHIVE_H

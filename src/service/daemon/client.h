@@ -167,26 +167,28 @@ struct clients {
 
 /* Returns the client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
-/* Makes the session lead to this client; and no longer. */
+/* Make client_of find this client by its session, and no longer find it. */
 void client_enter(struct client *client);
 void client_leave(struct client *client);
-/* RESET: its session ends and another one begins, as if it had connected again. */
+/* Serves RESET: ends the client's session and begins another, as if the client had connected
+ * again. */
 void client_renew(struct client *client);
 
-/* Something was added to its output. */
+/* Call it when something was added to the client's output. */
 void client_dirty(struct client *client);
 /* Notes that the client's next command can be served. */
 void client_ready(struct client *client);
-/* The rest of its commands is left for the next turn. */
+/* Leaves the rest of the client's commands for the next turn. */
 void client_later(struct client *client);
 /* Notes that the client's waiting command was answered. */
 void client_answered(struct client *client);
-/* Closes it after its output is written. */
+/* Closes the client after its output is written. */
 void client_end(struct client *client);
 
-/* Makes epoll wait for these events. It also reports again what is ready already. */
+/* Makes epoll wait for these events. Events that are ready already are reported again. */
 void client_wait_for(struct client *client, uint32_t events);
-/* Makes epoll wait for what there is to do: read, unless it is paused, and write what is left. */
+/* Makes epoll wait until the socket can be read, unless the client is paused, and until it can be
+ * written, if output is left. */
 void client_watch(struct client *client);
 
 /* Adding a subscription twice changes nothing, nor does removing one that does not exist. */

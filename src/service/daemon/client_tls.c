@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 enum {
-	ENCRYPTED_MAX = 64 << 10, /* how many bytes may be encrypted before the socket takes them */
+	ENCRYPTED_MAX = 64 << 10, /* the most encrypted bytes that may wait for the socket */
 	SHAKE_MS = 5000,
 };
 
@@ -72,7 +72,7 @@ static bool come_open(struct client *client)
 	}
 	client->subject.certificate = strdup(holder->name);
 	memory_must(client->subject.certificate != NULL);
-	/* Until now it counted among those who are not known. */
+	/* Until now the client counted as one that nobody knows. */
 	user_leave(client->user);
 	client->user = user_enter(&client->daemon->clients.users, &client->subject,
 	                          client->daemon->options->user_sessions_max);

@@ -9,17 +9,17 @@
 
 /* Expects a handshake from a client that was accepted. */
 void client_tls_begin(struct client *client);
-/* Takes bytes of its socket. Returns false if it is refused; then it ends. Otherwise call
- * client_tls_read until it returns 0. */
+/* Takes bytes from the client's socket. Returns false if the client is refused; then its connection
+ * ends. Otherwise call client_tls_read until it returns 0. */
 bool client_tls_input(struct client *client, const char *bytes, size_t size);
 /* Returns how many bytes of commands are in `room` now; 0: there are no more. */
 size_t client_tls_read(struct client *client, char *room, size_t size);
-/* Encrypts its output, and writes what its socket takes. Returns 0, or -1 if it cannot be written
- * to. */
+/* Encrypts the client's output, and writes what the socket takes. Returns 0, or -1 if the socket
+ * cannot be written to. */
 int client_tls_flush(struct client *client);
 /* True if encrypted bytes wait for the socket of a client with TLS. */
 bool client_tls_waits(const struct client *client);
-/* True if its handshake has taken too long. */
+/* True if the client's handshake has taken too long. */
 bool client_tls_is_late(const struct client *client);
 void client_tls_free(struct client *client);
 

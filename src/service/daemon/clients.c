@@ -263,7 +263,7 @@ static void hear_the_end(struct client *client)
 	client_close(client);
 }
 
-/* The inbox has encrypted bytes, and then what was in them. */
+/* Serves the encrypted bytes in the inbox. The decrypted bytes go into the same inbox. */
 static void take_secure(struct client *client, size_t size)
 {
 	char *inbox = client->daemon->inbox;
@@ -398,7 +398,7 @@ static void refuse(struct client *client, const char *reply, const char *option)
 		         option, who);
 	buffer_append(&client->output, reply, strlen(reply));
 	client_end(client);
-	flush(client); /* the client's descriptor may be needed */
+	flush(client); /* at once, because another client may need the descriptor */
 }
 
 void client_begin(struct client *client, const struct node_client *who)

@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The node has accepted the command and will answer, or has refused it. */
+/* Notes that the node has accepted the command and will answer; or tells the client that it was
+ * refused. */
 static bool under_way(struct client *client, int error)
 {
 	if (error == 0)
@@ -185,7 +186,8 @@ static bool serve_subscribe(struct client *client, const struct resp_argument *a
 
 static bool serve_psubscribe(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	/* It is given again after each name; see subscribe. What is shown is decided for each event. */
+	/* A SUBSCRIBE is given again after each name (see subscribe), so this is checked only once.
+	 * Which events the client hears is decided for each event. */
 	if (client->argument == 0 && !permission_somewhere(client, VERB_OBSERVE))
 		return true;
 	return subscribe(client, a, count, true);
@@ -375,9 +377,9 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
 }
 
 /*
- * From now on, the replies to LOCK and ELECT tell what is left of the lease. The reply tells what
- * the lease clock says here, by which the client knows whether its own clock is the same, and how
- * long a lease is. With WORD the descriptor of the lease word comes with it.
+ * From now on, the replies to LOCK and ELECT tell what is left of the lease. The reply has the time
+ * on the lease clock here, so that the client can see whether its own clock is the same, and the
+ * length of a lease. With WORD the descriptor of the lease word comes with it.
  */
 static bool serve_leases(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -509,42 +511,44 @@ static const struct command {
         {"LOCK", serve_lock, 2, 4, false, VERB_LOCK, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
         {"UNLOCK", serve_unlock, 2, 3, false, 0, "Gives a lock back: name [fence]"},
         {"ELECT", serve_elect, 3, 5, false, VERB_ELECT,
-         "Leads, and publishes a value: name value [NOWAIT | TIMEOUT ms]"},
+         "Campaigns, and publishes a value once elected: name value [NOWAIT | TIMEOUT ms]"},
         {"RESIGN", serve_unlock, 2, 3, false, 0, "Stops leading: name [fence]"},
-        {"LEADER", serve_leader, 2, 3, false, VERB_OBSERVE, "Tells who leads: name [SILENT]"},
-        {"LEASE", serve_lease, 1, 1, false, 0, "Tells how long this node may go on by itself"},
+        {"LEADER", serve_leader, 2, 3, false, VERB_OBSERVE, "Shows who leads: name [SILENT]"},
+        {"LEASE", serve_lease, 1, 1, false, 0,
+         "Shows how long this node may still act without the others"},
         {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true, 0,
-         "Listens to what happens to locks: name ..."},
+         "Sends events of these locks: name ..."},
         {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true, 0,
-         "Listens to locks whose names match: pattern ..."},
+         "Sends events of locks whose names match: pattern ..."},
         {"UNSUBSCRIBE", serve_unsubscribe, 1, RESP_ARGUMENTS_MAX, true, 0,
-         "Stops listening: [name ...]"},
+         "Stops events of these locks: [name ...]"},
         {"PUNSUBSCRIBE", serve_punsubscribe, 1, RESP_ARGUMENTS_MAX, true, 0,
-         "Stops listening: [pattern ...]"},
+         "Stops events of these patterns: [pattern ...]"},
         {"STATUS", serve_status, 1, 4, false, VERB_STATUS,
-         "Tells all, as JSON: [pattern [COUNT n]]"},
+         "Shows members and locks as JSON: [pattern [COUNT n]]"},
         {"BREAK", serve_break, 3, 3, false, VERB_BREAK, "Takes a lock from its holder: name fence"},
         {"MEMBER", serve_member, 2, 3, false, 0,
-         "Tells the members, or gives an order: LIST | REMOVE name | INVITE name"},
+         "Lists the members, or gives an order: LIST | REMOVE name | INVITE name"},
         {"DRAIN", serve_drain, 1, 2, false, VERB_ADMIN,
          "Leaves when all holders have finished: [ms]"},
-        {"READY", serve_ready, 1, 1, false, 0, "Tells whether the node serves: 1 or 0"},
-        {"WHOAMI", serve_whoami, 1, 1, false, 0, "Tells who the node takes this client for"},
-        {"CAN", serve_can, 2, 2, false, 0, "Tells what this client may do with a lock: name"},
+        {"READY", serve_ready, 1, 1, false, 0, "Shows whether the node serves: 1 or 0"},
+        {"WHOAMI", serve_whoami, 1, 1, false, 0, "Shows whom the node takes this client for"},
+        {"CAN", serve_can, 2, 2, false, 0, "Shows what this client may do with a lock: name"},
         {"PING", serve_ping, 1, 2, true, 0, "Answers: [text]"},
         {"ECHO", serve_echo, 2, 2, false, 0, "Answers with the text: text"},
         {"HELLO", serve_hello, 1, 7, false, 0,
          "Chooses the version of RESP: [2 | 3 [SETNAME name]]"},
         {"AUTH", serve_auth, 1, RESP_ARGUMENTS_MAX, false, 0, "Refused: there are no passwords"},
         {"RESET", serve_reset, 1, 1, true, 0, "Begins a new session; locks are given back"},
-        {"MULTI", serve_multi, 1, RESP_ARGUMENTS_MAX, true, 0, "Refused, with all up to EXEC"},
+        {"MULTI", serve_multi, 1, RESP_ARGUMENTS_MAX, true, 0,
+         "Refused, and so are all commands up to EXEC"},
         {"EXEC", serve_exec, 1, 1, true, 0, "Ends what a refused MULTI began"},
         {"DISCARD", serve_discard, 1, 1, true, 0, "Ends what a refused MULTI began"},
         {"COMMAND", serve_command_table, 1, RESP_ARGUMENTS_MAX, false, 0,
-         "Tells the commands: [COUNT | DOCS [name ...] | INFO [name ...] | LIST]"},
+         "Lists the commands: [COUNT | DOCS [name ...] | INFO [name ...] | LIST]"},
         {"CLIENT", serve_client, 2, RESP_ARGUMENTS_MAX, false, 0,
-         "Tells or sets what is known of this connection: word ..."},
-        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, 0, "Tells what this node has counted"},
+         "Shows or sets a property of this connection: word ..."},
+        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, 0, "Shows what this node has counted"},
         {"SELECT", serve_select, 2, 2, false, 0, "There is one database, 0: 0"},
         {"QUIT", serve_quit, 1, 1, true, 0, "Ends the connection"},
 };
@@ -654,8 +658,9 @@ static bool is_http(const struct resp_argument *a, uint32_t count)
 	       (count == 3 && last->size >= 5 && memcmp(last->bytes, "HTTP/", 5) == 0);
 }
 
-/* STATUS and what administrators do are not about one lock. Other commands are about that of their
- * first argument. If it is not permitted, the client was told which rule is missing. */
+/* Checks the rules. STATUS and the commands of administrators are not about one lock; other
+ * commands are about the lock in their first argument. If this returns false, the client was told
+ * which rule is missing. */
 static bool is_permitted(struct client *client, const struct command *command,
                          const struct resp_argument *a)
 {

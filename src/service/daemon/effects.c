@@ -69,11 +69,11 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 		log_line(LEVEL_ERROR, "%s", effect->shout.text);
 		break;
 	case NODE_WARN:
-		log_line(
-		        LEVEL_WARNING,
-		        "half of the lease has passed without an answer of the voters: %llu ms are "
-		        "left",
-		        (unsigned long long)(effect->warn.left_ns / LOOP_MS));
+		log_line(LEVEL_WARNING,
+		         "half of the lease has passed without an answer from the voters: %llu ms "
+		         "are "
+		         "left",
+		         (unsigned long long)(effect->warn.left_ns / LOOP_MS));
 		break;
 	case NODE_SEND:
 	case NODE_READ:

@@ -32,8 +32,8 @@ void client_tell_unread(struct client *client);
 /* Called from time to time. Is it certain that the client does not read? One that has written much
  * may still read later. */
 bool client_never_reads(struct client *client);
-/* Called from time to time. Is the connection ending, while the client reads its last replies not
- * at all, or so slowly that it would keep what it holds? */
+/* Called from time to time. Is the connection ending, while the client reads its last replies so
+ * slowly, or not at all, that it would keep its locks for too long? */
 bool client_is_overdue(struct client *client);
 
 #endif

@@ -28,8 +28,8 @@ void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken away from it are held back until its
  * connection ends. */
 void client_stay(struct client *client);
-/* LEASE: the client goes by what it was told. Locks that are taken away from it are held back until
- * then. */
+/* LEASE: the client relies on the deadline that it was told. Locks that are taken away from it are
+ * held back until then. */
 void client_ask_lease(struct client *client);
 /* Returns the time that the client has to stop when it loses a lock, unless it was told that the lease
  * lasts longer. */

@@ -91,8 +91,8 @@ static void on_departure(struct loop_timer *timer)
 		daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
 	else if (daemon->loop.now >= daemon->leave_deadline)
 		daemon->ended = true;
-	/* If the node can hand over the lead of the voters, it ends at the next look, when its last
-	 * messages about that have been sent. */
+	/* If the node can hand over the lead of the voters, it ends at the next check, when its
+	 * last messages about that have been sent. */
 	else if (member_left(daemon->member) && !member_hand_over(daemon->member, daemon->loop.now))
 		daemon->ended = true;
 }

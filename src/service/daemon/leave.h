@@ -1,7 +1,8 @@
 /*
  * How the node leaves. Clients are told that they lose what they hold, and get their time to stop;
- * their locks go to whoever waits for them. When the node is out of the view, the loop ends; without a
- * majority of the voters it ends after one lease, when the others may let its clients' locks go.
+ * their locks go to whoever waits for them. When the node is out of the view, the loop ends;
+ * without a majority of the voters it ends after one lease, after which the others may give the
+ * locks of its clients away.
  */
 #ifndef DAEMON_LEAVE_H
 #define DAEMON_LEAVE_H
@@ -16,8 +17,8 @@ struct daemon;
 void daemon_leave(struct daemon *daemon);
 /*
  * Grants nothing more, and leaves when nobody here holds anything, or after that time (UINT64_MAX:
- * no limit). Those who wait here are told that it serves nobody. Returns how many locks are held
- * here.
+ * no limit). Clients that wait here are told that the node serves nobody. Returns how many locks
+ * are held here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
 /* An operator has removed this node, or invited it. If it was removed, its holders are told as when

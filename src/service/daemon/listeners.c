@@ -119,7 +119,7 @@ static void read_groups(struct client *client, uint32_t primary)
 	gid_t *more = NULL, *found = some;
 
 	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERGROUPS, some, &size) != 0) {
-		if (errno == ERANGE) { /* the size is how much there is */
+		if (errno == ERANGE) { /* `size` now says how much room is needed */
 			more = malloc(size);
 			memory_must(more != NULL);
 			found = more;
@@ -304,7 +304,9 @@ static int open_unix_locked(struct daemon *daemon)
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mode_t mask = umask(0777 & ~socket_mode(daemon)); /* right from the first moment on */
+	mode_t mask = umask(
+	        0777 &
+	        ~socket_mode(daemon)); /* so that the mode is right from the first moment on */
 	daemon->listeners.socket_made =
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	int error = daemon->listeners.socket_made ? 0 : errno;

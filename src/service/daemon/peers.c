@@ -31,8 +31,8 @@ enum {
 	STRANGERS_MAX = 128,
 };
 
-/* A thread of the C library looks up a host's name. That may take longer than the connection lasts
- * that wants it. */
+/* The look-up of a host's name, in a thread of the C library. It may take longer than the
+ * connection that needs it lives. */
 struct lookup {
 	LIST_ENTRY(lookup) entry;
 	/* The connection that wants the address; NULL: nobody waits any more. */

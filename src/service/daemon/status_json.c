@@ -142,9 +142,10 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	else if (unborn != NULL && *unborn != '\0')
 		snprintf(ret_text, size, "%s%s%s", unborn, refusal != NULL ? "; " : "",
 		         refusal != NULL ? refusal : "");
-	else if (refusal != NULL) /* says more than that there is no connection */
+	else if (refusal != NULL) /* tells more than a missing connection does */
 		snprintf(ret_text, size, "%s", refusal);
-	else if (member_identity(daemon->member)->witness) /* voters grant it no lease: silent */
+	else if (member_identity(daemon->member)
+	                 ->witness) /* a witness gets no lease from the voters */
 		snprintf(ret_text, size,
 		         "nothing: this node is a witness, which votes and serves no locks%s%.200s",
 		         options->witness_given ? "" : "; so says its data directory ",

@@ -1,6 +1,6 @@
 /*
- * The files with which a node proves who it is, and knows others: read at the start, read again on
- * SIGHUP, and watched for the end of a certificate.
+ * The files with which a node proves who it is and recognizes others. They are read at the start,
+ * read again on SIGHUP, and watched for the end of a certificate.
  */
 #ifndef DAEMON_TRUST_H
 #define DAEMON_TRUST_H

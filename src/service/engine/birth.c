@@ -186,7 +186,7 @@ static void write_saying(struct out *out, const struct saying *saying)
 	write_record(out, &saying->record);
 }
 
-/* Returns false if it is malformed. The founders are to be freed in any case. */
+/* Returns false if the bytes are malformed. The caller frees the founders in any case. */
 static bool read_saying(const uint8_t *bytes, size_t size, struct saying *ret_saying)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
@@ -391,7 +391,7 @@ static void take_answer(struct birth *birth, uint32_t place, const struct saying
 	founder->server = saying->server;
 	founder->base = saying->base;
 	copy_record(&founder->record, &saying->record);
-	/* What is being written is finished first; everything is said again. */
+	/* Finish the write first. Nothing is missed: the others repeat what they say. */
 	if (birth->wish == BIRTH_WRITE)
 		return;
 	if (saying->record.stage == BIRTH_LIFE)
@@ -416,8 +416,8 @@ bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_
 		bool late = founder->nonce == saying.nonce && saying.number < founder->number;
 		founder->nonce = saying.nonce;
 		founder->number = late ? founder->number : saying.number;
-		/* Another process of the founder, which may have lost its disk: a life that the
-		 * last one spoke of may not exist any more. */
+		/* This is a new process of the founder, which may have lost its disk: the life that
+		 * the old process spoke of may not exist any more. */
 		if (again && place == 0 && !is_over(birth))
 			meet_again(birth);
 		else if (!late && saying.echo == birth->nonce && !is_over(birth))

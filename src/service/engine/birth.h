@@ -71,8 +71,8 @@ size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
 bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size);
 
 /*
- * What a node that lives in a cluster says to one that asks: there is a life. `nonce` is a random number
- * of this process. Returns false if what was heard is malformed. Clears `out`.
+ * Writes what a node that lives in a cluster answers to one that asks: there is a life. `nonce` is
+ * a random number of this process. Returns false if what was heard is malformed. Clears `out`.
  */
 bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, uint64_t nonce,
                   uint64_t server, struct out *out);
@@ -89,10 +89,11 @@ enum birth_wish_kind {
 /* Returns what the caller must do next. FOUND, JOIN and STOP are final, but birth_say goes on
  * telling the others. */
 enum birth_wish_kind birth_wish(const struct birth *birth);
-/* Returns the record to write or to found, or with the cluster to join. */
+/* Returns the record to write, that of the cluster to found, or one that names the cluster to
+ * join. */
 const struct birth_record *birth_wished(const struct birth *birth);
 void birth_written(struct birth *birth);
-/* The caller has made the first log durable. */
+/* Tells that the first log is durable. */
 void birth_lives(struct birth *birth);
 /* Returns which nodes are waited for, or why this node stops. Valid until the next call. */
 const char *birth_text(struct birth *birth);

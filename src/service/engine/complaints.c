@@ -100,7 +100,7 @@ static uint32_t pairs_of(const struct complaints *complaints, uint64_t process)
 }
 
 /* Which of two members without a link to each other must go? The one with fewer links; if equal,
- * the one that is no voter; if still equal, the one that joined later. */
+ * the one that is not a voter; if still equal, the one that joined later. */
 static bool goes_first(const struct judging *judging, const struct seat *a, const struct seat *b)
 {
 	uint32_t a_lacks = pairs_of(judging->complaints, a->process);

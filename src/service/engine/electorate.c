@@ -51,7 +51,7 @@ uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost)
 	return able >= 3 || voters >= 2 ? 3 : 1;
 }
 
-/* What one look at the electorate works with. */
+/* The input of one decision about the electorate. */
 struct looking {
 	struct electorate_memory *electorate;
 	const struct electorate_server *servers;
@@ -223,8 +223,8 @@ static bool is_gone(const struct looking *looking, const struct electorate_serve
 	return !server->heard || has_successor(looking, server);
 }
 
-/* True if the other voters are a majority of themselves even without one of them. One may be lost
- * already, and nobody has noticed yet: without this vote the others would never agree again. */
+/* True if the other voters could lose one more and still agree. One may be lost already, and nobody
+ * has noticed yet: without this vote the others would then never agree again. */
 static bool can_spare(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t others = 0, there = 0;
@@ -268,8 +268,8 @@ static struct electorate_wish remove_lost(const struct looking *looking)
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* How much is lost with this voter, if one too many must go: less first. The lead is handed over
- * before a leader goes. */
+/* Returns how much is lost with this voter. If there is one voter too many, the one with the least
+ * goes. The lead is handed over before a leader goes. */
 static uint32_t worth(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t leads = server->leads, wanted = server->wanted,

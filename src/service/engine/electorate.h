@@ -64,7 +64,7 @@ struct electorate_memory;
 
 struct electorate_memory *electorate_create(const struct electorate_options *options);
 void electorate_destroy(struct electorate_memory *electorate);
-/* This voter begins to lead. From now on it counts for how long others are silent. */
+/* Call it when this voter begins to lead: from now on it measures how long others are silent. */
 void electorate_begin(struct electorate_memory *electorate, uint64_t now);
 
 enum electorate_wish_kind {

@@ -70,7 +70,7 @@ struct entry_part {
 struct log_entry {
 	enum entry_kind kind;
 	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
-	uint64_t limit;         /* EXTEND: the entry is void if the limit is another by then */
+	uint64_t limit;         /* EXTEND: the entry is void if the limit has changed by then */
 	uint64_t version;       /* VERSION: the version */
 	enum vote_wish vote;    /* VOTE: the operator's wish */
 	struct entry_text name; /* FORBID, INVITE, VOTE: the name of the node */

@@ -42,7 +42,7 @@ struct petition {
 	bool active;                     /* the sender serves in `epoch` */
 	bool leaving;              /* the sender holds nothing, grants nothing and wants to leave */
 	bool removed;              /* the sender knows that an operator has removed its name */
-	struct process_list lacks; /* peers that the sender needs a link to and has none */
+	struct process_list lacks; /* peers to which the sender needs a link and has none */
 	/* Members whose REPORT of this epoch the sender has not received. */
 	struct process_list unreported;
 };

@@ -47,8 +47,8 @@ struct tenant_condition {
 
 /* Asks for a renewal. `taken` is the node's time when it decided to renew. */
 void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_condition *condition);
-/* The node holds nothing any more and wants to leave the view. When it is out, the tenant sends no
- * more petitions; false: it asks to join again. */
+/* Tells that the node holds nothing any more and wants to leave the view. When it is out, the
+ * tenant sends no more petitions. With `departs` false, it asks to join again. */
 void tenant_depart(struct tenant *tenant, bool departs);
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit);
 void tenant_bump(struct tenant *tenant, uint64_t epoch);
@@ -66,7 +66,8 @@ const char *tenant_refusal(const struct tenant *tenant);
 /* True if an operator has removed this name, and not invited it since. */
 bool tenant_removed(const struct tenant *tenant);
 
-/* True if no leader of the voters has answered for a lease, or for some seconds if that is long. */
+/* True if no leader of the voters has answered for a lease, or for some seconds if a lease is
+ * long. */
 bool tenant_unanswered(const struct tenant *tenant);
 
 /* A peer that this process needs a link to, in this view or in the next one as far as it is
@@ -94,8 +95,8 @@ enum tenant_effect_kind {
 
 struct tenant_effect {
 	enum tenant_effect_kind kind;
-	/* PETITION: nobody has answered for a lease. Send it to every address that is known, since
-	 * the voters may be others by now. */
+	/* PETITION: nobody has answered for a lease. Send it to every address that is known,
+	 * because the voters may have changed. */
 	bool wide;
 	const uint8_t *bytes; /* PETITION: its bytes, valid until the next call */
 	size_t size;

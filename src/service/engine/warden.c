@@ -389,8 +389,8 @@ static bool is_settled(const struct warden *warden)
 	return true;
 }
 
-/* Is the first view still to wait for a voter? Candidates that miss it must stand for two intervals
- * before the next one. Everybody that is there renews within one interval. */
+/* Must the first view still wait for a voter? A candidate that misses it must stand for two
+ * intervals before the next view. Every process that runs is heard within one interval. */
 static bool is_gathering(const struct warden *warden)
 {
 	uint32_t heard = 0;
@@ -629,7 +629,8 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 		petitioner->candidate_since = 0;
 	else if (petitioner->candidate_since == 0)
 		petitioner->candidate_since = warden->now;
-	/* Whoever leaves, or would be the first member, does not wait for the leader's next beat. */
+	/* A member that leaves, and a candidate that would be the first member, do not wait for the
+	 * leader's next beat. */
 	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
 		warden->beat = warden->now;
 	if (lacks_news(warden, petitioner))
@@ -653,9 +654,9 @@ static void take_extend(struct warden *warden, const struct petition *petition)
 	propose(warden);
 }
 
-/* If what an epoch begins with does not fit into a link, every epoch ends by a BUMP. The rate limit
- * leaves time for the rest: renewals, complaints, and other writes on the voters' disks. Whoever is
- * refused asks again with its next renewal. */
+/* If the first frames of an epoch do not fit into a link, every epoch ends by a BUMP. The rate
+ * limit leaves time for the rest: renewals, complaints, and other writes on the voters' disks. A
+ * member that is refused asks again with its next renewal. */
 static void take_bump(struct warden *warden, const struct petition *petition)
 {
 	if (!warden->leads || is_waiting(warden) || petition->epoch != warden->state.epoch ||

@@ -57,9 +57,9 @@ void warden_electors(struct warden *warden, const struct electors *electors);
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
-/* An operator forbids or invites a name. It is proposed if this voter leads. */
+/* Proposes that a name be forbidden or invited, as an operator wants, if this voter leads. */
 void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
-/* An operator wishes that a name votes, or does not. It is proposed if this voter leads. */
+/* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
 void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
 
 /* Returns the latest time at which warden_tick must be called. */

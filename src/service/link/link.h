@@ -81,13 +81,13 @@ struct link;
 struct link *link_create(size_t kept_max);
 void link_destroy(struct link *link);
 
-/* A connection is open. `peer_received` is the number of the last frame that the peer has received,
- * from its HELLO; output begins with the frame after it. Returns 0, or BATON_EMESSAGE if no frame
- * has ever had that number. A number smaller than one that was acknowledged is no error: that HELLO
- * was written earlier. */
+/* Call it when a connection is open. `peer_received` is the number of the last frame that the peer
+ * has received, from its HELLO; output begins with the frame after it. Returns 0, or BATON_EMESSAGE
+ * if no frame has ever had that number. A number smaller than one that was acknowledged is no
+ * error: that HELLO was written earlier. */
 int link_attach(struct link *link, uint64_t peer_received);
-/* The connection is gone. What was half read or half written is forgotten, and so is what was read
- * and not taken: the peer will send it again. */
+/* Call it when the connection is gone. It forgets what was half read or half written, and what was
+ * read and not taken: the peer will send that again. */
 void link_detach(struct link *link);
 bool link_attached(const struct link *link);
 /* Returns the number of the last frame that was taken here, for HELLO. */

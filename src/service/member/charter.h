@@ -1,7 +1,7 @@
 /*
  * What is fixed when a cluster is born: its identity, where its fences begin, and its settings
  * (algorithm, topology, parameters, lease) as text, a line "name = value" each. Every data
- * directory has a copy, and whoever joins is told.
+ * directory has a copy, and every node that joins gets one.
  */
 #ifndef MEMBER_CHARTER_H
 #define MEMBER_CHARTER_H
@@ -32,11 +32,9 @@ void charter_read(struct in *in, struct charter *ret_charter);
 /* Returns the first state that the voters of a cluster with this charter agree upon. */
 struct state_settings charter_state(const struct charter *charter, uint64_t lease_ns);
 
-/*
- * Returns where the fences of a cluster begin that is born at this time of the wall clock: above all
- * that a cluster could have granted before. `epoch` is the last one of the first version of baton,
- * or 0.
- */
+/* Returns where the fences of a cluster begin that is born at this time of the wall clock: above
+ * every fence that a cluster could have granted before. `epoch` is the last epoch that the first
+ * version of baton has stored, or 0. */
 uint64_t charter_base(uint64_t real_ms, uint64_t epoch);
 
 /* Returns a digest of settings, which are the same at all members. */

@@ -199,8 +199,9 @@ void connection_input(struct connection *connection, const uint8_t *bytes, size_
 	} else if (connection->line != NULL) {
 		resident_input(member->resident, connection->line, bytes, size, member->now);
 		if (strand_misnamed(connection->line))
-			connection_complain(connection,
-			                    "its HELLO has another name than its certificate");
+			connection_complain(
+			        connection,
+			        "the name in its HELLO is not the one in its certificate");
 	} else {
 		buffer_append(&connection->first, bytes, size);
 		if (buffer_size(&connection->first) >= RECORD_HEAD_SIZE)

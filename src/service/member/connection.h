@@ -25,8 +25,9 @@ struct connection {
 	/* The TLS handshake is over, and the other side has a node's certificate. */
 	bool tls_open;
 	bool tls_ended; /* the other side was told that nothing follows */
-	struct buffer
-	        last; /* ending: a refusal for one that does not speak TLS as this node does */
+	/* While ending: a refusal for a peer that uses TLS although this node does not, or the other
+	 * way round. */
+	struct buffer last;
 	bool changed; /* the connection is in member->changed */
 	/* What was output is still written, then the connection is closed; input is discarded. */
 	bool ending;
@@ -41,16 +42,16 @@ struct connection *connection_of_line(struct member *member, struct strand *line
 /* Call it when the connection has output, or when the results of connection_reads or
  * connection_ends have changed. */
 void connection_changed(struct connection *connection);
-/* Tells the driver to close it. */
+/* Tells the driver to close the connection. */
 void connection_close(struct connection *connection);
-/* Takes bytes of the protocol: of the network, or decrypted. */
+/* Takes bytes of the protocol: decrypted ones or, without TLS, those of the network. */
 void connection_input(struct connection *connection, const uint8_t *bytes, size_t size);
-/* The connection that was dialled can be used. */
+/* Call it when a connection that was dialled can be used. */
 void connection_opened(struct connection *connection);
 /* Returns the bytes to send, before they are encrypted; connection_taken tells how many were taken. */
 size_t connection_plain(struct connection *connection, const uint8_t **ret_bytes);
 void connection_taken(struct connection *connection, size_t size);
-/* Discards input from now on, and closes it when its output is written. */
+/* Discards input from now on, and closes the connection when its output is written. */
 void connection_end(struct connection *connection);
 /* Closes connections that say nothing. Returns when the next one is due. */
 uint64_t connections_tick(struct member *member);

@@ -13,10 +13,8 @@ struct identity {
 	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach this node; "": nowhere */
 	uint64_t server; /* a random number: the id of this directory in the log */
 	bool witness;
-	/*
-	 * NOTHING: it has met nobody. RECORD: it founds this cluster with `founders`; if the disk
-	 * has a log, the cluster lives. LIFE: it has joined this cluster.
-	 */
+	/* NOTHING: the node has met nobody. RECORD: the node founds this cluster with `founders`;
+	 * if the disk has a log, the cluster lives. LIFE: the node has joined this cluster. */
 	enum birth_stage stage;
 	struct charter charter; /* the charter of the cluster, for a RECORD or a LIFE */
 	struct electors founders;

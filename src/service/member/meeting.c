@@ -113,7 +113,7 @@ static void write_record(struct meeting *meeting, const struct birth_record *rec
 	write_identity(meeting);
 }
 
-/* This member belongs to a cluster that lives, in which it has not voted. */
+/* Makes this member belong to a cluster that lives, in which it has not voted. */
 static void join(struct meeting *meeting, const struct charter *charter)
 {
 	struct identity *identity = &meeting->member->identity;
@@ -171,10 +171,9 @@ static void stop(struct meeting *meeting, const char *why)
 	outcome->effect.stop = outcome->text;
 }
 
-/*
- * Returns the charter of a cluster that is connected: of this one, or of any (NULL) that was asked.
- * Whoever joins does so where it was told to ask: another cluster may know its address, too.
- */
+/* Returns the charter of a cluster that is connected: of this one, or of any (NULL) that was asked.
+ * A member joins only where it was told to ask: another cluster may know its address and connect,
+ * too. */
 static const struct charter *find_charter(const struct meeting *meeting,
                                           const struct cluster_id *cluster)
 {
@@ -189,7 +188,7 @@ static const struct charter *find_charter(const struct meeting *meeting,
 	return NULL;
 }
 
-/* Goes on, if everything that it waits for is there. */
+/* Goes on, if nothing has to be waited for any more. */
 static void look(struct meeting *meeting)
 {
 	const struct charter *charter;

@@ -294,7 +294,8 @@ static void ask_voters(struct member *member, enum packet_kind kind, const uint8
 	struct tenant_view view = tenant_view(tenant);
 
 	for (uint32_t i = 0; i < voters->count; i++) {
-		/* The own voter is told directly, and its address there may be an old one. */
+		/* This member's own voter is told directly, and its address in the list may be an
+		 * old one. */
 		if (strcmp(voters->list[i].name, member->identity.name) != 0)
 			post_to_server(member, voters->list[i].server, voters->list[i].address,
 			               voters->list[i].name, kind, bytes, size);
@@ -749,7 +750,7 @@ static void list_founders(struct member *member, const struct member_options *op
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		electors_add(founders, 0, entry_text_of(options->peers[i].name),
 		             entry_text_of(options->peers[i].address));
-	/* It was given the list before, and may be started without it now. */
+	/* The list was given before; this process may have been started without it. */
 	if (options->peers_count == 0 && member->identity.stage == BIRTH_RECORD)
 		electors_copy(founders, &member->identity.founders);
 	/* The next process may be started without the list, so it is stored. But the directory may know

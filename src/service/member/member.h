@@ -107,24 +107,23 @@ enum member_order {
 	ORDER_DEMOTE,  /* another node should vote in place of this one */
 };
 
-/* The voters are asked, several times. A later order replaces one that is still being sent. */
+/* Sends an operator's order to the voters, several times. A later order replaces one that is still
+ * being sent. */
 void member_order(struct member *member, enum member_order order, const char *name, uint64_t now);
 
 /* --- connections --- */
 
-/* A connection from that address was accepted. `user` belongs to the driver. */
+/* Call it when a connection from that address was accepted. `user` belongs to the driver. */
 struct connection *member_accepted(struct member *member, const char *from, void *user,
                                    uint64_t now);
-/* The connection that was dialled (MEMBER_DIAL) is open. */
+/* Call it when the connection that was dialled (MEMBER_DIAL) is open. */
 void member_dialled(struct member *member, struct connection *connection, uint64_t now);
 /* Takes bytes that have arrived. They are not needed after the call. */
 void member_input(struct member *member, struct connection *connection, const uint8_t *bytes,
                   size_t size, uint64_t now);
-/*
- * The connection is closed: by the other side, by an error (`why`, or NULL), because dialling
- * failed, or because the driver was told to (MEMBER_CLOSE). Must be called exactly once for each
- * connection, which does not exist any more afterwards.
- */
+/* Call it exactly once for each connection, when it is closed: by the other side, by an error
+ * (`why`, or NULL), because dialling failed, or because the driver was told to (MEMBER_CLOSE). The
+ * connection does not exist any more afterwards. */
 void member_closed(struct member *member, struct connection *connection, const char *why,
                    uint64_t now);
 

@@ -79,9 +79,9 @@ void member_complain(struct member *member, const char *name, const char *addres
 void member_refused(struct member *member, const char *who, const char *text);
 /* Notes that TLS with that node is not possible. */
 void member_distrusts(struct member *member, const char *who, const char *text);
-/* A node of another cluster calls. */
+/* Handles the CALL of a node of another cluster. */
 void member_met_stranger(struct member *member, const struct call *call);
-/* A post is up. */
+/* Call it when a post is up. */
 void member_met(struct member *member, struct post *post);
 /* Returns false if the packet is malformed. */
 bool member_packet(struct member *member, struct post *post, enum packet_kind kind,

@@ -15,9 +15,10 @@ enum {
 	CALL_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
-	FORGET_MS =
-	        30000, /* a post that nobody needed for so long is closed; or for half a lease */
-	/* What may wait for a connection that is not up yet; and for one that is, but is slow. */
+	/* A post that was not needed for this time, or for half a lease, is closed. */
+	FORGET_MS = 30000,
+	/* The most bytes that may wait: for a connection that is not up yet, and for one that is up
+	 * but slow. */
 	EARLY_MAX = 64 << 10,
 	OUTPUT_MAX = 16 << 20,
 	PACKET_MAX = 8 << 20,
@@ -158,14 +159,15 @@ static const char *judge(struct post *post, const struct call *call)
 	if (call->process == member->process)
 		return "this is the address of the node itself";
 	if (certified != NULL && strcmp(call->name, certified) != 0)
-		return "its certificate is for another name: --tls-cert must be for --name";
+		return "its certificate is for another name: --tls-cert must have the node's "
+		       "--name";
 	if (strcmp(call->name, member->identity.name) == 0)
 		return "it has this node's name";
 	if (call->peer[0] != '\0' && strcmp(call->peer, member->identity.name) != 0)
 		return "it looks for another node at this address";
 	if (both_live && !cluster_is(call->charter.cluster, member->charter.cluster)) {
 		member_met_stranger(member, call);
-		return "it is of another cluster";
+		return "it belongs to another cluster";
 	}
 	if (post->wanted[0] != '\0' && strcmp(post->wanted, call->name) != 0)
 		return "another node has this address";

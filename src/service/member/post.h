@@ -1,7 +1,7 @@
 /*
  * Posts: the engine's connections, which carry petitions, bulletins, letters between voters, and
- * what founders say to each other. A packet arrives whole or not at all, and may be lost: whoever
- * sends one repeats what matters.
+ * what founders say to each other. A packet arrives whole or not at all, and may be lost, so the
+ * sender repeats what matters.
  *
  * A post that is needed is dialled by its address, and dialled again after a while if it fails. One
  * that was accepted lives as long as its connection. Either kind carries packets both ways.
@@ -52,7 +52,7 @@ struct post {
 
 LIST_HEAD(posts, post);
 
-/* A connection was accepted, and its first record is a CALL. */
+/* Makes a post of an accepted connection whose first record is a CALL. */
 struct post *post_accepted(struct member *member, struct connection *connection);
 void post_dialled(struct post *post);
 void post_input(struct post *post, const uint8_t *bytes, size_t size);

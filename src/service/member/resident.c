@@ -131,9 +131,9 @@ size_t resident_hello(const struct resident *resident, const struct tie *tie, ui
 const char *resident_judge(const struct resident *resident, const struct link_hello *hello)
 {
 	if (hello->cluster != resident->cluster)
-		return "it is of another cluster";
+		return "it belongs to another cluster";
 	if (hello->setup != resident->setup)
-		return "its algorithm, topology or parameters are others";
+		return "its algorithm, topology or parameters differ from ours";
 	if (strcmp(hello->name, resident->name) == 0)
 		return "it has this node's name";
 	if (hello->peer_incarnation != resident->process)

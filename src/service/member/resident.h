@@ -1,10 +1,9 @@
 /*
  * A member of a cluster whose membership changes, without I/O: the lock node, its tenant (tenant.h)
- * and a link to each peer that a view needs. The daemon does not use it yet, but the member of a
- * fixed membership (member.h).
+ * and a link to each peer that a view needs.
  *
- *	in:  bytes of lines, bulletins of voters, commands of clients (to resident_node), the time
- *	out: bytes for lines, petitions for all voters, whom to dial, what the node wants
+ *  in:  bytes of lines, bulletins of voters, commands of clients (to resident_node), the time out:
+ *  bytes for lines, petitions for all voters, whom to dial, what the node wants
  *
  * A strand is one connection that a link uses. A link belongs to two processes, known by the random
  * numbers that they drew when they started: a process that joins again as another incarnation keeps
@@ -57,13 +56,13 @@ void resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t s
 /* Grants nothing more, and leaves the view when nothing is held here. */
 void resident_depart(struct resident *resident, uint64_t now);
 
-/* The first: a connection was accepted. The second: one that was dialled is open. */
+/* Call the first when a connection was accepted, the second when one that was dialled is open. */
 struct strand *resident_accepted(struct resident *resident, void *user, uint64_t now);
 void resident_dialled(struct resident *resident, struct strand *line, uint64_t now);
 void resident_input(struct resident *resident, struct strand *line, const uint8_t *bytes,
                     size_t size, uint64_t now);
-/* The line is closed, or could not be dialled. Must be called exactly once for each line, which
- * does not exist any more afterwards. */
+/* Call it exactly once for each line, when it is closed or could not be dialled. The line does not
+ * exist any more afterwards. */
 void resident_closed(struct resident *resident, struct strand *line, uint64_t now);
 
 /* strand_output returns the bytes to write, in one piece, valid until the next call; strand_written

@@ -8,7 +8,8 @@
 
 enum {
 	DECRYPTED_SIZE = 32 << 10,
-	/* What is encrypted ahead of the socket. More waits where it is counted and limited. */
+	/* The most bytes that are encrypted before the socket takes them. The rest waits in plain
+	 * text, where it is counted and limited. */
 	ENCRYPTED_MAX = 64 << 10,
 	TLS_TYPE_FIRST = 0x14, /* the types of TLS records */
 	TLS_TYPE_LAST = 0x17,
@@ -62,7 +63,7 @@ void secure_refuse(struct connection *connection, const char *why)
 	connection_end(connection);
 }
 
-/* TLS itself is in order, so that the reason can be told in words. */
+/* Ends a connection on which TLS itself works, so that the other side can be told the reason. */
 static void refuse_politely(struct connection *connection, const char *why)
 {
 	uint8_t room[LINK_HELLO_MAX];

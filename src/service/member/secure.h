@@ -1,7 +1,8 @@
 /*
  * TLS on the connections of a member. A connection with TLS is known by its certificate before the
  * first record is read from it: a node's, of the cluster's CA. The name in it must be the name in
- * the first record (post.h, tie.h). A node with TLS takes nobody without, and the other way round.
+ * the first record (post.h, tie.h). A node with TLS talks only to nodes with TLS, and a node
+ * without it only to nodes without.
  */
 #ifndef MEMBER_SECURE_H
 #define MEMBER_SECURE_H

@@ -18,7 +18,7 @@ enum { ASK_WHY_MAX = NODE_NAME_MAX + 64 };
 void ask_all(struct node *node, struct session *session);
 /* Asks all open questions again, to the members of a new view. */
 void ask_again(struct node *node);
-/* All have answered, or the time is over: answers the command with what is known. */
+/* Answers the command with what is known. Call it when all have answered, or the time is over. */
 void ask_finish(struct node *node, struct session *session);
 /* Call it after an answer was taken: finishes the question if that was the last answer. */
 void ask_settle(struct node *node);

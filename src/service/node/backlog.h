@@ -26,7 +26,7 @@ struct backlog {
 	size_t bytes_max;
 	bool refused;      /* some link is not read because there was no room */
 	size_t refused_at; /* what `bytes` was when a frame was refused last */
-	bool again;        /* some waiting frames may have become possible */
+	bool again;        /* some waiting frames can perhaps be handled now */
 };
 
 void backlog_init(struct backlog *backlog, size_t bytes_max);
@@ -34,7 +34,7 @@ void backlog_free(struct backlog *backlog);
 /* Is there room for a frame of this size? An empty backlog has room for any. */
 bool backlog_has_room(const struct backlog *backlog, size_t size);
 /* Keeps a copy of the frame. Returns 0, or BATON_EAGAIN if there is no room. If `room` is true, the
- * caller has seen to the room, and the frame is always kept. */
+ * caller has made sure that there is room, and the frame is always kept. */
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
                 bool room);
 /* Returns all frames; the caller frees them. */

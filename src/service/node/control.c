@@ -44,8 +44,8 @@ static void put_message(struct node *node, const struct lock *lock, const struct
 	outbox_put_text(outbox, node->out.bytes + effect->send.offset, effect->send.size);
 }
 
-/* Adds the message to the last frame, if that goes to the same neighbour and was not taken yet. So
- * all tokens that move on in one hop share a frame. */
+/* Adds the message to the last frame, if that frame goes to the same neighbour and the driver has
+ * not taken it yet. So all tokens that move on at the same time share a frame. */
 static bool append_message(struct node *node, const struct lock *lock, const struct effect *effect)
 {
 	struct outbox *outbox = &node->outbox;

@@ -20,8 +20,8 @@ void event_unsubscribe(struct node *node, struct session *session, bool pattern,
 void event_unsubscribe_all(struct node *node, struct session *session);
 /* Sends everything that is subscribed to here to the members of a new view. */
 void event_send_interests(struct node *node);
-/* The link to this member has room again: tells the members behind it how many events were
- * dropped. */
+/* Call it when the link to this member has room again: tells the members that are reached through
+ * it how many events were dropped. */
 void event_tell_dropped(struct node *node, uint32_t route);
 
 /* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */

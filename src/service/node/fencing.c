@@ -47,7 +47,7 @@ static void propose_departure(struct node *node)
 		return;
 	outbox_record(&node->outbox, NODE_DEPART);
 	lease->depart_at = node->now + lease_interval(lease);
-	/* The voters learn it from a renewal. */
+	/* A renewal tells the voters that this node wants to leave. */
 	renew(node);
 }
 

@@ -31,7 +31,7 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 {
 	struct lock *lock = live->lock;
 
-	if (node->stopped) { /* nobody is told anything by a node that has stopped */
+	if (node->stopped) { /* a node that has stopped tells nobody anything */
 		live_end_hold(&node->lives, live);
 		return;
 	}

@@ -7,9 +7,9 @@
 #include "live.h"
 #include "node.h"
 
-/* The client has released the lock, or is gone. */
+/* Ends the hold, because the client has released the lock or is gone. */
 void hold_release(struct node *node, struct live *live);
-/* The client loses the lock, and is told why. */
+/* Ends the hold, because the client loses the lock. The client is told why. */
 void hold_lose(struct node *node, struct live *live, const char *why);
 /* Like hold_lose, but a client that lingers counts as inside until it has stopped. */
 void hold_break(struct node *node, struct live *live, const char *why);

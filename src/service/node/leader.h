@@ -16,7 +16,7 @@
 void leader_announce(struct node *node, struct session *session);
 /* Tells all members who leads. Question 0: they need not acknowledge it. */
 void leader_publish(struct node *node, const struct live *live, uint64_t question);
-/* The hold of a leader has ended. */
+/* Call it when the hold of a leader has ended: all members are told. */
 void leader_ended(struct node *node, struct live *live);
 /* Answers LEADER with what members have told so far. */
 void leader_reply(struct node *node, struct session *session);

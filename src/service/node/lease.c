@@ -90,12 +90,10 @@ uint64_t lease_margin(const struct lease *lease)
 	return lease->ttl / 10;
 }
 
-/*
- * Computes the worst case. The last renewal may have been sent just before the death, and was
- * gathered for a twelfth of the lease. The voters then wait for the lease by the slowest clock:
- * clock rates may differ by a thousandth either way, and a hundredth of the lease and 2 ms are
- * added for reading the clocks.
- */
+/* Computes the worst case. The last renewal may have been sent just before the death, and the
+ * voters may have gathered renewals for a twelfth of the lease before they acted on it. They then
+ * wait for the lease by the slowest clock: clock rates may differ by a thousandth either way, and a
+ * hundredth of the lease and 2 ms are added for reading the clocks. */
 uint64_t lease_takeover(const struct lease *lease)
 {
 	if (lease->ttl == 0)

@@ -38,7 +38,7 @@ void lease_end(struct lease *lease);
 /* Lets a new incarnation grant again. */
 void lease_renew_incarnation(struct lease *lease);
 uint64_t lease_interval(const struct lease *lease);
-/* Returns about how long after a member's death others can enter the locks of its clients; 0:
+/* Returns about how long after a member's death others can get the locks of its clients; 0:
  * unknown. */
 uint64_t lease_takeover(const struct lease *lease);
 /* Returns the last part of the lease, in which nothing new is granted. */

@@ -48,7 +48,7 @@ static bool may_serve(struct node *node, const struct live *live)
 	return false;
 }
 
-/* The lock is busy now: tells the members that have asked. */
+/* Tells the members that have asked that the lock is busy now. */
 static void answer_probes(struct node *node, struct live *live)
 {
 	const struct probe *probe;
@@ -58,7 +58,7 @@ static void answer_probes(struct node *node, struct live *live)
 	live_forget_probes(live);
 }
 
-/* Another client is inside: clients that said NOWAIT are answered now. */
+/* Answers the clients that said NOWAIT, because another client is inside. */
 static void refuse_impatient(struct node *node, struct live *live)
 {
 	struct session *next;

@@ -39,11 +39,11 @@ void lock_settle(struct node *node, struct lock *lock);
 int lock_message(struct node *node, struct lock *lock, const struct letter *letter);
 /* Keeps a message for a closed lock until it opens. */
 void lock_postpone(struct node *node, struct live *live, const struct letter *letter);
-/* A client elsewhere wants the token, whose home is here. */
+/* Handles a TOUCH: a client elsewhere wants the token, whose home is here. */
 void lock_touch(struct node *node, struct lock *lock);
-/* A closed lock opens: does everything that waited for that. */
+/* Opens a closed lock, and does everything that waited for that. */
 void lock_open(struct node *node, struct live *live);
-/* Clients may be let in again: settles all locks that a client waits for. */
+/* Call it when clients may be let in again: settles all locks that a client waits for. */
 void lock_serve_all(struct node *node);
 /* Moves the tokens on that have rested for as long as they may. */
 void lock_hop(struct node *node);

@@ -88,7 +88,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 		*ret_wrong = wrong;
 		return NULL;
 	}
-	/* Parse the copy, because a list of edges is not copied. */
+	/* Parse our own copy: the topology points into the text of a list of edges. */
 	char *text = copy_text(options->topology != NULL ? options->topology
 	                                                 : options->algorithm->topology);
 	wrong = topology_parse(text, &topology);

@@ -200,7 +200,7 @@ uint32_t node_self(const struct node *node);
 uint32_t node_members_count(const struct node *node);
 /* Does the cluster need a link between this node and that member? A node needs none to itself. */
 bool node_linked(const struct node *node, uint32_t member);
-/* Returns NULL if the node serves, or what it waits for: "a view that has this node in it", "the
+/* Returns NULL if the node serves, or what it waits for: "a view that includes this node", "the
  * reports of b, c" … The text is valid until the next call with this node. */
 const char *node_waiting_for(struct node *node);
 
@@ -257,8 +257,8 @@ uint64_t node_lease_word(const struct node *node);
  * Returns 0 if the frame was taken, or discarded because its epoch is over. Returns BATON_EAGAIN if
  * it must be offered again: see above; NODE_READ will come. Other errors refuse the frame for good:
  * BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is
- * ours, but the peer is no member, no neighbour, or another incarnation), BATON_ESTOPPED. Then
- * nothing has happened, except that a frame for others may have been passed on, and the good
+ * ours, but the peer is not a member, not a neighbour, or another incarnation), BATON_ESTOPPED.
+ * Then nothing has happened, except that a frame for others may have been passed on, and the good
  * messages of a frame with several were taken.
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
@@ -285,10 +285,10 @@ void node_session_quit(struct node *node, uint64_t session, uint64_t now);
  * For a client that cannot read the lease word: tells it how long it may go on. The client calls
  * this before its first lock, and then again and again. Returns what is left of the lease
  * (NODE_NEVER: there is none), and the lapses. The client notes its own clock before it asks. It
- * may go on until that time plus what is left of the lease, less what the two clocks may differ. If
- * the session is closed without node_session_quit, the client may not know: what it holds stays
- * held until the last deadline that it was told, and is neither broken nor evicted before. Returns
- * 0, BATON_ESESSION or BATON_ESTOPPED.
+ * may go on until that time plus what is left of the lease, less the possible difference of the two
+ * clocks. If the session is closed without node_session_quit, the client may not know: what it
+ * holds stays held until the last deadline that it was told, and is neither broken nor evicted
+ * before. Returns 0, BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
@@ -517,9 +517,9 @@ struct node_status {
 	uint64_t epoch;
 	const struct node_status_member *members; /* all members, in the order of their numbers */
 	uint32_t members_count;
-	uint32_t self;        /* the node that was asked, as an index into `members` */
-	uint64_t takeover_ms; /* about how long after a member's death others are let in where its
-	                         clients were; 0: unknown, there are no leases */
+	uint32_t self; /* the node that was asked, as an index into `members` */
+	uint64_t
+	        takeover_ms; /* about how long after a member's death others can get the locks of its clients; 0: unknown, there are no leases */
 	const struct node_status_lock *locks; /* the locks, sorted by name; see node_status_step */
 	uint32_t locks_count;
 	const char *waiting_for; /* what node_waiting_for says at the node that was asked */

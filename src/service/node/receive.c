@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An incoming frame. `replay`: it has waited before, and the room that it took there is its own. */
+/* An incoming frame. `replay` is true if it has waited in the backlog; then the room that it had
+ * there is free for it. */
 struct arrival {
 	const char *from;
 	const uint8_t *bytes;

@@ -97,9 +97,10 @@ void session_end_command(struct sessions *sessions, struct session *session);
 struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                              uint64_t number);
 struct record *session_fail(struct node *node, struct session *session, int error);
-/* The command is not let in: the lock was busy (NOWAIT), or all the time (TIMEOUT). */
+/* Answers that the lock was not granted: it was busy (NOWAIT), or stayed busy until the end
+ * (TIMEOUT). */
 void session_refuse(struct node *node, struct session *session);
-/* The command fails because members are silent. The reply names them. */
+/* Answers with an error, because members are silent. The reply names them. */
 void session_fail_silent(struct node *node, struct session *session);
 /* Writes the names of the members that have not answered, separated by spaces. */
 struct span session_keep_silent(struct node *node, const struct question *question);

@@ -51,7 +51,7 @@ static uint8_t *encode_bytes(uint8_t *to, const void *bytes, size_t size)
 	return to + size;
 }
 
-/* Tells when a client is let in that has so many others before it in the queue here. */
+/* Returns when a client will be let in, by how many others are before it in this node's queue. */
 static enum row_kind waiting_kind(const struct node *node, const struct live *live, uint32_t before)
 {
 	bool inside = live->lock->phase == PHASE_INSIDE && !live->carried;

@@ -52,13 +52,11 @@ size_t status_rows_count(const struct status *status);
 /* Reads from a member's answer how many steps it had taken, by the counters of pace.h. Returns false
  * if the member has not answered. */
 bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps);
-/*
- * The status is complete, and the members are let in into this lock in the order of their places;
- * places[i] is that of member i + 1. Sorts the waiters by that. `certain`: a member that asks again
- * comes after all that have a place. Does nothing if that does not tell the order: clients wait
- * until their member has asked again, and are of several members, or it is not certain when their
- * member comes.
- */
+/* Sorts the waiters of a lock by the order in which their members will be let in. places[i] is the
+ * place of member i + 1 in that order. `certain` is true if a member that asks again comes after
+ * all that have a place. The status must be complete. Does nothing if the order cannot be known:
+ * some clients wait until their member has asked again, and they belong to several members or
+ * `certain` is false. */
 void status_sort_waiters(struct status *status, uint32_t lock, const uint32_t *places,
                          bool certain);
 /* Returns the part that users of the node see. */

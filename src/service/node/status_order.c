@@ -236,7 +236,7 @@ static void forget_changed(const struct node *node, const struct unordered *unor
 	}
 }
 
-/* Fills in the members' places in the queue. Returns false if no queue is told. */
+/* Fills in the members' places in the queue. Returns false if the states do not tell the queue. */
 static bool find_places(const struct node *node, const struct told *lock, const void **states,
                         uint32_t *queue, uint32_t *ret_places)
 {
@@ -274,8 +274,7 @@ static bool has_all(const struct node_status_lock *lock, const uint32_t *places)
 	return true;
 }
 
-/* Returns an address for the state of each member, a multiple of 8; states in a frame may be at
- * any. */
+/* Returns aligned room for the state of each member. In a frame, a state may be at any address. */
 static const void **make_room(const struct node *node, uint64_t **ret_bytes)
 {
 	size_t words = 0;

@@ -35,7 +35,7 @@ static void perform(struct node *node, struct lock *lock)
 			lock->phase = PHASE_INSIDE;
 			if (lock->live != NULL) {
 				lock->live->turns = 0;
-				lock->live->came = true; /* lock_settle knows better */
+				lock->live->came = true; /* lock_settle corrects this */
 			}
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {

@@ -37,7 +37,8 @@ static inline uint64_t streams_deadline(const struct streams *streams)
 }
 
 void streams_expire(struct node *node);
-/* Events that were on their way in the old epoch are lost: nothing waits for them any longer. */
+/* Call it when an epoch ends. Events that were on their way in it are lost: nothing waits for them
+ * any longer. */
 void streams_flush(struct node *node);
 
 /* Takes an event for the sessions here. */

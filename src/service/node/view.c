@@ -325,13 +325,13 @@ const char *view_waiting_for(struct node *node)
 	if (node->stopped)
 		return "a restart: this node has stopped itself";
 	if (view->count == 0)
-		return "a view that has this node in it";
+		return "a view that includes this node";
 	if (view->unsuitable != NULL)
 		return view->unsuitable;
 	if (view->active && lease_may_grant(&node->lease, node->now))
 		return NULL;
 	if (view->active)
-		return node->lease.departing ? "to be out of the cluster: it leaves"
+		return node->lease.departing ? "its removal from the view, because it is leaving"
 		                             : "the voters to acknowledge its lease";
 	free(node->waiting_text);
 	node->waiting_text = NULL;

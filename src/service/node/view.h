@@ -64,7 +64,7 @@ struct view {
  */
 int view_make(const struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t count, struct view *ret_view);
-/* Makes the network among the members, for a view that has this node in it. Returns false if the
+/* Makes the network among the members, for a view that includes this node. Returns false if the
  * algorithm cannot run in it; then `unsuitable` says why. */
 bool view_connect(const struct node *node, struct view *view);
 void view_free(struct view *view);

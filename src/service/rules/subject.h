@@ -1,6 +1,5 @@
-/*
- * Who a client is, as far as the node knows it: what rules are about.
- */
+/* Who a client is, as far as the node knows: its user, groups and certificate. Rules are about
+ * these. */
 #ifndef RULES_SUBJECT_H
 #define RULES_SUBJECT_H
 

@@ -1,7 +1,7 @@
 /*
  * Certificates of a cluster: how they are made, and what they say. The name and the role are in a
  * URI of the certificate, "baton:node:NAME" or "baton:client:NAME", so that a client's certificate
- * never opens a node's door. Files are made with mode 0600, and never replaced.
+ * is never accepted as a node's. Files are made with mode 0600, and never replaced.
  */
 #ifndef TLS_CERTIFICATE_H
 #define TLS_CERTIFICATE_H

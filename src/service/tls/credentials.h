@@ -1,6 +1,5 @@
-/*
- * What a node shows to others, and by what it knows them: the CA, its own certificate and its key.
- */
+/* The files by which a node proves who it is and recognizes others: the CA, its own certificate and
+ * its key. */
 #ifndef TLS_CREDENTIALS_H
 #define TLS_CREDENTIALS_H
 

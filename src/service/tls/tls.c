@@ -150,7 +150,7 @@ static void shake(struct tls *tls)
 
 	if (done != 1 && error == SSL_ERROR_WANT_READ) {
 		if (tls->taken > SHAKING_SIZE_MAX)
-			fail(tls, "it sends too much before it is known who it is");
+			fail(tls, "it sends too much before it has proved who it is");
 		return;
 	}
 	if (done != 1) {

@@ -40,7 +40,7 @@ void tls_input(struct tls *tls, const uint8_t *bytes, size_t size);
 /* Returns the number of bytes of the protocol above in `room`; 0: there are none now. */
 size_t tls_read(struct tls *tls, uint8_t *room, size_t size);
 
-/* OPEN or ENDED: encrypts all bytes. */
+/* Encrypts all bytes. The connection must be OPEN or ENDED. */
 void tls_write(struct tls *tls, const uint8_t *bytes, size_t size);
 /* Tells the other side that nothing follows. */
 void tls_end(struct tls *tls);

@@ -20,15 +20,15 @@ void actors_destroy(struct actors *actors);
 void actors_begin(struct realm *realm);
 void actors_on_event(struct realm *realm, const struct event *event);
 void actors_effect(struct realm *realm, uint32_t place, const struct node_effect *effect);
-/* The process of the host is gone. Its clients notice after some time. */
+/* Call it when the process of the host is gone. Its clients notice that after some time. */
 void actors_orphan(struct realm *realm, uint32_t place);
-/* The host reboots: clients on it are gone. */
+/* Ends the clients on a host that reboots. */
 void actors_kill(struct realm *realm, uint32_t place);
 /* Does a client of the host wait for a lock? */
 bool actors_wait(const struct realm *realm, uint32_t place);
-/* Clients of the host are stopped for a while. */
+/* Stops clients of the host for a while. */
 void actors_pause(struct realm *realm, uint32_t place, uint64_t until);
-/* Each client does a last round and begins nothing else. */
+/* Lets each client do a last round and begin nothing else. */
 void actors_heal(struct realm *realm);
 /* Returns a client of the host that has not finished its last round, or NULL. */
 const struct actor *actors_unserved(const struct realm *realm, uint32_t place);

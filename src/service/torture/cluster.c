@@ -108,7 +108,8 @@ static void send(struct cluster *cluster, uint32_t from, const struct node_effec
 	if (view == cluster->views + cluster->views_count || view->epoch != effect->send.epoch ||
 	    effect->send.to == 0 || effect->send.to > view->members_count ||
 	    view->places[effect->send.to - 1] == from) {
-		complain(cluster, "a node sends to somebody who is no other member of that epoch");
+		complain(cluster,
+		         "a node sends to somebody that is not another member of that epoch");
 		return;
 	}
 	uint32_t to = view->places[effect->send.to - 1];
@@ -369,7 +370,7 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place)
 	cluster_note(cluster, &(struct note){NOTE_REJOIN, place, at->incarnation, 0, 0, NULL, 0});
 	if (node_rejoin(at->node, at->incarnation, cluster->now) != 0)
 		complain(cluster,
-		         "a node that is out of the view does not become a new incarnation");
+		         "a node that was removed from the view does not become a new incarnation");
 	cluster_after(cluster, place);
 }
 
@@ -443,7 +444,7 @@ void cluster_tell(struct cluster *cluster, uint32_t place, uint64_t epoch)
 	cluster_after(cluster, place);
 	if (news &&
 	    (node_epoch(at->node) != epoch || (result == 0 && node_self(at->node) != number)))
-		complain(cluster, "a node does not take the view that it was told");
+		complain(cluster, "a node does not enter the view that was agreed upon");
 	cluster->options.watch.told(cluster->options.watch.context, place);
 }
 

@@ -139,7 +139,7 @@ const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32
                                            uint64_t epoch);
 /* Returns the last view, or NULL if there is none. */
 const struct cluster_view *cluster_latest(const struct cluster *cluster);
-/* Returns the number of a place in a view, with its present incarnation, or 0 if it is no
+/* Returns the number of a place in a view, with its present incarnation, or 0 if it is not a
  * member. */
 uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view *view,
                         uint32_t place);
@@ -147,7 +147,7 @@ uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view
 void cluster_tell(struct cluster *cluster, uint32_t place, uint64_t epoch);
 void cluster_tell_later(struct cluster *cluster, uint32_t place, uint64_t epoch, uint64_t delay);
 
-/* Nothing arrives on the link before `until`; a time in the past ends a stall. */
+/* Lets nothing arrive on the link before `until`; a time in the past ends a stall. */
 void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t until);
 
 /* Lets a process do what is due. */

@@ -15,7 +15,7 @@ uint64_t guards_grace(const struct realm *realm);
 void guards_look(struct realm *realm, uint32_t place);
 /* Stops one watcher of each command on the host, never both. */
 void guards_pause(struct realm *realm, uint32_t place, uint32_t watcher, uint64_t until);
-/* The host was suspended and runs again: timers that are due fire before a command does
+/* Call it when a suspended host runs again: timers that are due fire before a command does
  * anything. */
 void guards_resumed(struct realm *realm, uint32_t place);
 void guards_on_event(struct realm *realm, const struct event *event);

@@ -96,14 +96,14 @@ static void cease(const struct run *run, struct lock_record *lock)
 	lock->interested_end = run->cluster.now;
 }
 
-/* The client's LOCK or ELECT has stopped waiting. */
+/* Notes that the client's LOCK or ELECT no longer waits. */
 static void stop_waiting(struct run *run, const struct visitor *client)
 {
 	if (is_firm(client))
 		cease(run, &run->locks[client->lock]);
 }
 
-/* The client is no longer inside. */
+/* Notes that the client is no longer inside. */
 static void drop_hold(struct run *run, struct visitor *client, uint32_t k)
 {
 	struct visitor_hold hold = client->holds[k];

@@ -78,7 +78,7 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 		}
 	}
 	if (right != NULL && told != right)
-		run_wrong(run, "client %u leads %s, and client %u is told otherwise", right->client,
+		run_wrong(run, "client %u leads %s, but client %u is told otherwise", right->client,
 		          name, number);
 	/* All members must have heard that this leader's hold has ended, even if the leader's own
 	 * node is silent now. */
@@ -86,12 +86,13 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 	    told->ended + judge_flood(run) < client->asked &&
 	    judge_calm_between(run, told->ended, told->ended + judge_flood(run)))
 		run_wrong(run,
-		          "client %u has not led %s for long, and client %u is told that it does",
+		          "client %u stopped leading %s long ago, but client %u is told that it "
+		          "leads",
 		          told->client, name, number);
 	/* The leader's own node has answered since then that it does not lead, unless that node was
 	 * silent. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
-		run_wrong(run, "client %u leads %s no more, and client %u is told that it does",
+		run_wrong(run, "client %u no longer leads %s, but client %u is told that it does",
 		          told->client, name, number);
 }
 
@@ -106,14 +107,14 @@ void judge_break(struct run *run, uint32_t number, const struct node_effect *eff
 	bool done = effect->reply.kind == REPLY_NUMBER && effect->reply.number == 1;
 
 	if (effect->reply.kind == REPLY_NUMBER && effect->reply.number > 1)
-		run_wrong(run, "client %u asked to break %s and is told neither 0 nor 1", number,
-		          name);
+		run_wrong(run, "client %u asked to break %s, and the answer is neither 0 nor 1",
+		          number, name);
 	if (done && inside)
-		run_wrong(run, "client %u has broken %s, and its holder was not told", number,
+		run_wrong(run, "client %u has broken %s, but its holder was not told", number,
 		          name);
 	if (!done && inside && grant->time < client->asked && all_answer_since(run, client->asked))
-		run_wrong(run, "client %u asked to break %s in vain: its holder still has it",
-		          number, name);
+		run_wrong(run, "client %u has broken %s, but its holder still has it", number,
+		          name);
 }
 
 /* --- STATUS --- */
@@ -151,7 +152,7 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 		if (told == NULL || told->holder == NULL ||
 		    told->holder->pid != (uint32_t)lock->inside + 1 ||
 		    told->fence != lock->grants[lock->grants_count - 1].fence)
-			run_wrong(run, "a status does not tell that client %d is inside %s",
+			run_wrong(run, "a status does not show that client %d is inside %s",
 			          (int)lock->inside, lock->name);
 	}
 	for (uint32_t i = 0; i < run->clients_count; i++) {
@@ -165,7 +166,7 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 		const struct node_status_lock *told =
 		        find_status(status, &run->locks[client->lock]);
 		if (told == NULL || !has_waiter(told, i + 1))
-			run_wrong(run, "a status does not tell that client %u waits for %s", i,
+			run_wrong(run, "a status does not show that client %u waits for %s", i,
 			          run->locks[client->lock].name);
 	}
 }
@@ -178,15 +179,15 @@ static void check_true(struct run *run, uint64_t asked, const char *pattern,
 		const struct node_status_lock *told = &status->locks[i];
 		int32_t lock = judge_find_lock(run, told->name);
 		if (lock == NOBODY) {
-			run_wrong(run, "a status tells of a lock that nobody ever wanted");
+			run_wrong(run, "a status shows a lock that nobody ever wanted");
 			return;
 		}
 		if (!judge_matches(pattern, run->locks[lock].name))
-			run_wrong(run, "a status tells of %s, which was not asked for",
+			run_wrong(run, "a status shows %s, which was not asked for",
 			          run->locks[lock].name);
 		const struct grant *grant = judge_grant(run, (uint32_t)lock, told->fence);
 		if (told->holder != NULL && grant != NULL && grant->ended < asked)
-			run_wrong(run, "a status tells of a holder of %s that is long gone",
+			run_wrong(run, "a status shows a holder of %s that is long gone",
 			          run->locks[lock].name);
 	}
 }

@@ -22,7 +22,7 @@ void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 	struct visitor *client = &run->clients[number];
 
 	if (count != client->subscriptions_count)
-		run_wrong(run, "client %u has %u subscriptions and is told %llu", number,
+		run_wrong(run, "client %u has %u subscriptions, but the answer is %llu", number,
 		          client->subscriptions_count, (unsigned long long)count);
 	/* This is the acknowledgement that these subscriptions waited for. */
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
@@ -100,12 +100,12 @@ void judge_event(struct run *run, uint32_t number, const struct node_effect *eff
 
 	if (subscription == NULL || lock == NOBODY ||
 	    !is_for(subscription, run->locks[lock].name)) {
-		run_wrong(run, "client %u is told an event that it has not subscribed to", number);
+		run_wrong(run, "client %u receives an event that it has not subscribed to", number);
 		return;
 	}
 	uint64_t rank = rank_of(effect->event.fence, kind);
 	if (rank <= subscription->last[lock])
-		run_wrong(run, "client %u is told events of %s out of order, or twice", number,
+		run_wrong(run, "client %u receives events of %s out of order, or twice", number,
 		          run->locks[lock].name);
 	subscription->last[lock] = rank;
 	meet(run, number, subscription, (uint32_t)lock, rank);
@@ -117,7 +117,7 @@ void judge_event(struct run *run, uint32_t number, const struct node_effect *eff
 	if (kind == EVENT_LEADER &&
 	    judge_find_campaign(run, (uint32_t)lock, effect->event.member, effect->event.value,
 	                        effect->event.fence) == NULL)
-		run_wrong(run, "client %u is told of a leader of %s that there never was", number,
+		run_wrong(run, "client %u is told of a leader of %s that never existed", number,
 		          run->locks[lock].name);
 	check_grant(run, (uint32_t)lock, effect);
 }
@@ -144,7 +144,7 @@ static void check_rumours(struct run *run)
 
 	for (size_t i = 0; i < judge->rumours_count; i++) {
 		if (!is_true(run, &judge->rumours[i]))
-			run_wrong(run, "events tell of %s what has not happened",
+			run_wrong(run, "an event of %s says something that has not happened",
 			          run->locks[judge->rumours[i].lock].name);
 	}
 	judge->rumours_count = 0;

@@ -13,17 +13,17 @@ struct log_engine {
 	void (*destroy)(struct realm *realm);
 	void (*begin)(struct realm *realm);
 
-	/* The voter of a process starts with what its disk has, and ends with the process. */
+	/* Start the voter of a process with what its disk has, and end it with the process. */
 	void (*start)(struct realm *realm, uint32_t place);
 	void (*stop)(struct realm *realm, uint32_t place);
-	/* The voter's clock shows the time that it waited for (realm_await_voter). */
+	/* Called when the voter's clock shows the time that it waited for (realm_await_voter). */
 	void (*tick)(struct realm *realm, uint32_t place);
 	/* Returns false if the petition is malformed. */
 	bool (*petition)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
 	bool (*letter)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
 	void (*on_event)(struct realm *realm, const struct event *event);
 
-	/* An operator asks the leader to forbid or invite a name. */
+	/* Asks the leader to forbid or invite a name, as an operator does. */
 	void (*forbid)(struct realm *realm, const char *name, bool forbids);
 	/* Faults: delay entries by up to delay_max; depose the leader, which does not hear of it
 	 * before `until`; let nobody lead before `until`. */
@@ -35,11 +35,11 @@ struct log_engine {
 	/* Empties the disk of a host without a process. Returns false if too few votes would be
 	 * left. */
 	bool (*wipe)(struct realm *realm, uint32_t place);
-	/* An operator asks the leader for a vote of this name, or for none. */
+	/* Asks the leader for a vote of this name, or for none, as an operator does. */
 	void (*wish)(struct realm *realm, const char *name, enum vote_wish vote);
 	/* Returns the id of the data directory of a host. */
 	uint64_t (*server)(const struct realm *realm, uint32_t place);
-	/* A process has learned who the voters are. */
+	/* Called when a process has learned who the voters are. */
 	void (*told)(struct realm *realm, uint32_t place);
 	/* After all faults are over: returns NULL, or what is not yet as it should be. */
 	const char *(*unsettled)(const struct realm *realm, char room[192]);

@@ -71,7 +71,7 @@ static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
 	return kind;
 }
 
-/* `kind`: FAULT_KINDS_COUNT if it is drawn as well. */
+/* Draws a fault. If `kind` is FAULT_KINDS_COUNT, its kind is drawn too. */
 static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number,
                                enum fault_kind kind)
 {

@@ -35,7 +35,7 @@ void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind 
 void paths_dial(struct realm *realm, uint32_t place, struct strand *line, const char *address);
 void paths_close(struct realm *realm, struct strand *line);
 void paths_changed(struct realm *realm, struct strand *line);
-/* The process of the host is gone, with its ends of lines. */
+/* Ends the lines of a process that is gone. */
 void paths_kill(struct realm *realm, uint32_t place);
 
 void paths_on_datagram(struct realm *realm, const struct event *event);

@@ -118,7 +118,7 @@ static void judge_leader(struct realm *realm, uint32_t place)
 	if (leads == here->leads)
 		return;
 	here->leads = leads;
-	realm_note(realm, place, leads ? "leads in term %llu" : "leads no more, in term %llu",
+	realm_note(realm, place, leads ? "leads in term %llu" : "no longer leads, in term %llu",
 	           (unsigned long long)term);
 	if (!leads)
 		return;
@@ -524,13 +524,13 @@ static const char *unsettled(const struct realm *realm, char room[192])
 	for (uint32_t i = 0; i < voters->count; i++) {
 		if (!is_lost(realm, voters->list[i].server))
 			continue;
-		snprintf(room, 192, "%.60s votes with a disk that it lost", voters->list[i].name);
+		snprintf(room, 192, "%.60s votes although it lost its disk", voters->list[i].name);
 		return room;
 	}
 	/* Five voters that were needed for a while may stay. */
 	if (voters->count == wanted || (voters->count == 5 && realm->plan->nodes >= 5))
 		return NULL;
-	snprintf(room, 192, "there are %u voters and not %u", voters->count, wanted);
+	snprintf(room, 192, "there are %u voters instead of %u", voters->count, wanted);
 	return room;
 }
 

@@ -24,13 +24,14 @@ struct reign;
 struct reign *reign_create(void);
 void reign_destroy(struct reign *reign);
 
-/* The voters have elected a leader. */
+/* Notes that the voters have elected a leader. */
 void reign_elected(struct reign *reign, uint64_t now);
-/* The voter of this host was told that it leads. */
+/* Notes that the voter of this host was told that it leads. */
 void reign_told(struct reign *reign, uint32_t place, uint64_t now);
 /* Takes the state after a committed entry. */
 void reign_committed(struct reign *reign, const struct agreed_state *state, uint64_t now);
-/* The process `from` of a host says that its link to the process `to` of another is up. */
+/* Notes that the process `from` of a host says that its link to the process `to` of another is
+ * up. */
 void reign_linked(struct reign *reign, uint32_t place, uint32_t other, uint64_t from, uint64_t to,
                   uint64_t now);
 /* Notes that the member of this host has a lease. */

@@ -106,9 +106,8 @@ static void settle(struct run *run)
 
 	for (uint32_t events = 0; step(run); events++) {
 		if (events == EVENTS_MAX)
-			run_wrong(
-			        run,
-			        "nobody asks for anything any more, and it does not come to rest");
+			run_wrong(run, "nobody asks for anything any more, but the cluster does "
+			               "not come to rest");
 	}
 	if (run->result->failed)
 		return;

@@ -8,10 +8,10 @@
 
 struct run;
 
-/* A client has begun or ceased to lead. Another client will soon ask who leads: perhaps while the
- * leader's node is silent, perhaps when all members have heard of the change. */
+/* Call it when a client has begun or ceased to lead. Another client will soon ask who leads:
+ * perhaps while the leader's node is silent, perhaps when all members have heard of the change. */
 void faults_spite(struct run *run, uint32_t place, uint32_t lock);
-/* A client wants to lead. A member may hear of it late. */
+/* Call it when a client wants to lead. A member may hear of it late. */
 void faults_campaign(struct run *run, uint32_t place);
 
 /* Makes a link slow until that time. */

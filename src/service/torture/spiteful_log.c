@@ -329,7 +329,7 @@ static void depose(struct realm *realm)
 
 	if (log->leader == REALM_NOWHERE)
 		return;
-	realm_note(realm, log->leader, "leads no more; %zu of %zu proposals survive", survive,
+	realm_note(realm, log->leader, "no longer leads; %zu of %zu proposals survive", survive,
 	           log->pending_count);
 	while (log->pending_count > survive)
 		free(log->pending[--log->pending_count].bytes);

@@ -596,8 +596,8 @@ void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint
 	uint64_t rank = fence * 4 + part;
 
 	if (rank <= subscription->rank)
-		wrong(verdict, "client %u is told events of lock-%u out of order, or twice", client,
-		      lock);
+		wrong(verdict, "client %u receives events of lock-%u out of order, or twice",
+		      client, lock);
 	subscription->rank = rank;
 }
 
@@ -629,7 +629,7 @@ static const char *host_unsettled(const struct verdict *verdict, uint32_t place,
 	const struct watched *host = &verdict->hosts[place];
 
 	if (host->process == 0 || state_process(&verdict->state, host->process) == NULL)
-		snprintf(room, 128, "%s is no member", host->name);
+		snprintf(room, 128, "%s is not a member", host->name);
 	else if (host->epoch != verdict->state.epoch || host->served != host->epoch)
 		snprintf(room, 128, "%s does not serve", host->name);
 	else if (clock_now(verdict, place) >= host->deadline)

@@ -36,14 +36,15 @@ void verdict_destroy(struct verdict *verdict);
 
 /* --- what happens --- */
 
-/* True time, which nobody in the cluster knows, is now this. Call it after every event. */
+/* Sets the true time, which nobody in the cluster knows. Call it after every event. */
 void verdict_passed(struct verdict *verdict, uint64_t now);
 void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *bytes, size_t size);
 
-/* A process starts on a host, is asked to leave, or is gone. Its clients may live on. */
+/* Note that a process starts on a host, is asked to leave, or is gone. Its clients may live on. */
 void verdict_started(struct verdict *verdict, uint32_t place, const char *name, uint64_t process);
 void verdict_departs(struct verdict *verdict, uint32_t place);
-/* An operator has removed the process' name, and that incarnation knows it: it leaves. */
+/* Notes that an operator has removed the process' name, and that this incarnation knows it and
+ * leaves. */
 void verdict_removed(struct verdict *verdict, uint32_t place, uint64_t incarnation);
 void verdict_ended(struct verdict *verdict, uint32_t place);
 
@@ -54,14 +55,14 @@ struct verdict_view {
 	uint32_t seats_count;
 };
 void verdict_entered(struct verdict *verdict, uint32_t place, const struct verdict_view *view);
-/* A host is suspended, while its clocks go on; or it runs again. */
+/* Notes that a host is suspended, while its clocks go on, or that it runs again. */
 void verdict_suspended(struct verdict *verdict, uint32_t place, bool suspended);
-/* The process of a host lets clients in, in this epoch. */
+/* Notes that the process of a host lets clients in, in this epoch. */
 void verdict_serves(struct verdict *verdict, uint32_t place, uint64_t epoch);
-/* The lease of a host's process ends at `deadline` (0: it has none), and it publishes this word
- * (node_lease_word). */
+/* Notes that the lease of a host's process ends at `deadline` (0: it has none), and that the
+ * process publishes this word (node_lease_word). */
 void verdict_lease(struct verdict *verdict, uint32_t place, uint64_t deadline, uint64_t word);
-/* `count` tokens of a lock were seen in an epoch. */
+/* Notes that `count` tokens of a lock were seen in an epoch. */
 void verdict_tokens(struct verdict *verdict, uint32_t lock, uint64_t epoch, uint32_t count);
 
 /* How a client knows that it may go on. */
@@ -86,23 +87,24 @@ struct verdict_grant {
 	bool elected;
 };
 
-/* A client begins to wait for a lock; or stops waiting without having got it. */
+/* Note that a client begins to wait for a lock, or stops waiting without having got it. */
 void verdict_waits(struct verdict *verdict, uint32_t client, uint32_t place, uint32_t lock);
 void verdict_waits_no_more(struct verdict *verdict, uint32_t client);
 void verdict_granted(struct verdict *verdict, const struct verdict_grant *grant);
 /* Sets the end of the sub-lease of a client that holds something. */
 void verdict_told(struct verdict *verdict, uint32_t client, uint64_t until);
-/* The client has stopped using what it held, by its own will or because it was stopped. */
+/* Notes that the client has stopped using what it held, by its own will or because it was
+ * stopped. */
 void verdict_finished(struct verdict *verdict, uint32_t client);
-/* The client's process says that it has lost its lock, and why. */
+/* Notes that the client's process says that the client has lost its lock, and why. */
 void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, size_t why_size);
 
-/* A client has a new session: its subscriptions are over. */
+/* Notes that a client has a new session: its subscriptions are over. */
 void verdict_session(struct verdict *verdict, uint32_t client);
-/* The client was told that it is subscribed to a lock. */
+/* Notes that the client was told that it is subscribed to a lock. */
 void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock);
-/* The client is told an event: the `part` of a grant is 0 for granted, 1 for leader, 2 for released
- * or lost; or it is told that events of the lock were dropped. */
+/* Notes that the client is told an event: the `part` of a grant is 0 for granted, 1 for leader, 2
+ * for released or lost; or it is told that events of the lock were dropped. */
 void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint64_t fence,
                    uint32_t part);
 void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);

@@ -68,7 +68,7 @@ struct visitor {
 void visitor_on_event(struct run *run, const struct event *event);
 /* Lets the client act after that time. */
 void visitor_wake(struct run *run, uint32_t number, uint64_t delay);
-/* The client's process is gone. */
+/* Call it when the client's process is gone. */
 void visitor_orphan(struct run *run, uint32_t number);
 void visitor_close(struct run *run, uint32_t number);
 /* Forgets the client's subscriptions. */

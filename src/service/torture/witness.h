@@ -13,13 +13,13 @@ struct actor;
 struct verdict *witness_create(struct realm *realm);
 
 void witness_committed(struct realm *realm, uint64_t index, const uint8_t *bytes, size_t size);
-/* The leader at that place, with this state, has proposed an entry. Leaders that were replaced do
- * not count. */
+/* Call it when the leader at that place, with this state, has proposed an entry. Leaders that were
+ * replaced do not count. */
 void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_state *state,
                       const uint8_t *bytes, size_t size);
 void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
-/* A process has entered a view, or was told that it is in none. */
+/* Call it when a process has entered a view, or was told that it is in none. */
 void witness_view(struct realm *realm, uint32_t place);
 /* Call it when only time has passed at a host, and nothing has arrived: its lease may have lapsed.
  * */

@@ -1,6 +1,6 @@
 /*
- * A way out when most voters are lost for good: what one of them has on its disk becomes a new
- * cluster with this one voter.
+ * A way out when most voters are lost for good: the disk of one that is left becomes a new cluster,
+ * with this one voter.
  *
  * The disk may lack the last entries of the old cluster. So the new cluster has another identity,
  * which members of the old one refuse. Its server has another id, so that voters of the old cluster

@@ -17,7 +17,7 @@ void roster_place(uint64_t id, const char *address, const char *name,
 /* Returns the name in a server's address. The text points into the address. */
 const char *roster_name(const char *place);
 
-/* Copies the address in it. */
+/* Copies the HOST:PORT in a server's address. */
 void roster_address(const char *place, char ret_address[ENTRY_ADDRESS_MAX + 1]);
 
 /* Lists the voters among the servers in these bytes (voters.h). */

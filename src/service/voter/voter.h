@@ -45,13 +45,14 @@ bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint
 /* A leader that is going to end hands the lead to another voter. Returns false if none can take it
  * now, or if this voter does not lead. */
 bool voter_hand_over(struct voter *voter, uint64_t now);
-/* An operator forbids or invites a name. It is proposed if this voter leads. */
+/* Proposes that a name be forbidden or invited, as an operator wants, if this voter leads. */
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
-/* An operator wishes that a name votes, or does not. It is proposed if this voter leads. */
+/* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
 void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
 /* Takes the list of voters that a member was told, to pass it on to those who ask here. */
 void voter_electors(struct voter *voter, const struct electors *electors);
-/* The write with this number, which must be the next one that came out, is durable. */
+/* Tells that the write with this number is durable. It must be the next of the writes that came
+ * out. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
 void voter_tick(struct voter *voter, uint64_t now);
@@ -72,7 +73,7 @@ enum voter_effect_kind {
 	VOTER_APPLIED,  /* an entry was applied */
 	VOTER_RESTORED, /* a snapshot has replaced the state */
 	VOTER_ELECTORS, /* the voters have changed: see voter_voters */
-	VOTER_LEADS,    /* this voter leads now, or leads no more: see voter_leads */
+	VOTER_LEADS,    /* this voter leads now, or no longer does: see voter_leads */
 	VOTER_PROPOSED, /* this leader has asked the log for an entry */
 };
 

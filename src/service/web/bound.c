@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The diameter takes the square of the number of members. */
+/* The time to find the diameter grows with the square of the number of members. */
 enum { MEMBERS_MAX = 200 };
 
 /* Returns the greatest distance from a node. `scratch` has room for two numbers of each node. */

@@ -1,7 +1,5 @@
-/*
- * The connections of the server, and when each must be done with what it does: somebody who sends
- * the header of a request byte by byte must not keep a place for ever.
- */
+/* The connections of the server, and the deadline of each: somebody who sends the header of a
+ * request byte by byte must not keep a place for ever. */
 #ifndef WEB_GUESTS_H
 #define WEB_GUESTS_H
 
@@ -32,7 +30,7 @@ void guests_init(struct guests *guests);
 struct guest *guest_enter(struct guests *guests, int fd);
 /* Call it before the descriptor is closed. */
 void guest_leave(struct guests *guests, struct guest *guest);
-/* The guest must be done after that time; negative: never. */
+/* Sets how long the guest may take until it is done; negative: for ever. */
 void guest_due(struct guests *guests, struct guest *guest, int64_t ms);
 /* Ends the connections that are not done in time. */
 void guests_watch(struct guests *guests);

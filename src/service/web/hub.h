@@ -3,7 +3,7 @@
  *
  * While somebody views, it asks STATUS once a second and is subscribed to all changes, which it
  * bundles ten times a second. Otherwise it only keeps a connection, by which it notices that the
- * node goes away, and looks for a node that is not there several times a second. What a request
+ * node goes away. While there is no node, it looks for one several times a second. What a request
  * needs from the node (INFO, STATUS, BREAK) it asks on the same connection.
  */
 #ifndef WEB_HUB_H
@@ -39,14 +39,14 @@ struct hub;
 /* `address` is the node's; NULL: where clients look for one. It must stay valid, as must the
  * feed. */
 struct hub *hub_start(const char *address, struct feed *feed);
-/* Ends its thread. Everything that was asked is answered, and nothing more can be. */
+/* Ends the hub's thread. Everything that was asked is answered, and nothing more can be asked. */
 void hub_end(struct hub *hub);
 void hub_free(struct hub *hub);
 
 /* Asks the node. Returns false if too much is being asked already. Otherwise `ask` belongs to the
  * hub until it calls `done`. */
 bool hub_ask(struct hub *hub, struct ask *ask);
-/* There is a first viewer. */
+/* Call it when there is a first viewer. */
 void hub_wake(struct hub *hub);
 /* Does the node answer? */
 bool hub_has_node(struct hub *hub);

@@ -113,7 +113,7 @@ static int parse_arguments(int argc, char **argv, struct web_words *words, struc
 	return optind < argc ? problem_set(problem, "unexpected '%.60s'", argv[optind]) : 0;
 }
 
-/* Starts the user's browser, if there is a screen. It is none of ours: nobody waits for it. */
+/* Starts the user's browser, if there is a screen. Nobody waits for its end. */
 static void start_browser(char *address)
 {
 	const char *browser = getenv("BROWSER");
@@ -131,7 +131,7 @@ static void start_browser(char *address)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	/* What a browser prints is not for this terminal's reader. */
+	/* The reader of this terminal does not want to see what a browser prints. */
 	if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL)
 		execvp(program, arguments);
 	_exit(1);

@@ -1,5 +1,5 @@
 /*
- * What strangers send, checked: names of hosts, origins, numbers in addresses, the body of an order.
+ * Checks what strangers send: names of hosts, origins, numbers in addresses, the body of an order.
  * Pure functions: nothing here reads or writes anything else.
  */
 #ifndef WEB_REQUEST_H

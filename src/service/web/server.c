@@ -251,7 +251,7 @@ static enum MHD_Result answer_job(struct job *job)
 	const struct ask *ask = &job->ask;
 
 	if (ask->kind == ASK_INFO) {
-		/* A node that is not there is a fact to be told, and no failed scrape. */
+		/* If there is no node, the metrics say so. The scrape itself has not failed. */
 		char *metrics = figures_metrics(ask->reply);
 		enum MHD_Result result =
 		        answer(server, job->connection, MHD_HTTP_OK, type_metrics, metrics);
