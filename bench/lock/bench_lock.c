@@ -412,8 +412,12 @@ static void start_cluster(struct cluster *cluster)
 		do {
 			usleep(2000);
 			say(fd, "LOCK warm\r\n", 11);
-			if (read(fd, room, sizeof(room)) <= 0)
-				die("a node ended");
+			room[0] = '-';
+			/* When a node comes to belong to the cluster, it closes its clients. */
+			if (read(fd, room, sizeof(room)) <= 0) {
+				close(fd);
+				fd = dial(path);
+			}
 		} while (room[0] == '-');
 		close(fd);
 	}

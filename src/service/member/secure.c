@@ -75,9 +75,15 @@ static void refuse_politely(struct connection *connection, const char *why)
 	connection_end(connection);
 }
 
+static void begin(struct connection *connection, bool accepts)
+{
+	connection->tls = tls_create(connection->member->credentials, accepts);
+	tls_keep_buffers(connection->tls);
+}
+
 void secure_begin(struct connection *connection)
 {
-	connection->tls = tls_create(connection->member->credentials, false);
+	begin(connection, false);
 	connection_changed(connection);
 }
 
@@ -153,7 +159,7 @@ void secure_input(struct connection *connection, const uint8_t *bytes, size_t si
 	}
 	connection->tls_answered = true;
 	if (connection->tls == NULL)
-		connection->tls = tls_create(connection->member->credentials, true);
+		begin(connection, true);
 	struct buffer taken = *first;
 	*first = (struct buffer){0};
 	decrypt(connection, (const uint8_t *)buffer_front(&taken), buffer_size(&taken));

@@ -1,5 +1,6 @@
 #include "tls.h"
 
+#include "buffer.h"
 #include "memory.h"
 
 #include <openssl/bio.h>
@@ -15,25 +16,74 @@ enum { SHAKING_SIZE_MAX = 64 << 10, WRITE_MAX = 1 << 24 };
 
 struct tls {
 	SSL *ssl;
-	BIO *in, *out; /* the encrypted bytes, which `ssl` owns */
-	size_t taken;  /* how many bytes arrived before the handshake was over */
-	size_t sent;   /* how many bytes of `out` were taken for the socket */
+	struct buffer in, out; /* encrypted bytes: those that arrived, and those for the network */
+	size_t taken;          /* how many bytes arrived before the handshake was over */
 	enum tls_state state;
 	struct certificate_holder holder;
 	char problem[200];
 };
 
+/* --- the encrypted bytes: a BIO like OpenSSL's own in memory, but that one clears its whole buffer
+ * after each record --- */
+
+static int read_in(BIO *bio, char *room, int size)
+{
+	struct tls *tls = BIO_get_data(bio);
+	size_t count = buffer_size(&tls->in);
+
+	BIO_clear_retry_flags(bio);
+	if (count == 0) {
+		BIO_set_retry_read(bio);
+		return -1;
+	}
+	if (count > (size_t)size)
+		count = (size_t)size;
+	memcpy(room, buffer_front(&tls->in), count);
+	buffer_take(&tls->in, count);
+	return (int)count;
+}
+
+static int write_out(BIO *bio, const char *bytes, int size)
+{
+	struct tls *tls = BIO_get_data(bio);
+
+	BIO_clear_retry_flags(bio);
+	buffer_append(&tls->out, bytes, (size_t)size);
+	return size;
+}
+
+/* A flush has nothing to do; OpenSSL asks for nothing else that matters. */
+static long control(BIO *bio, int command, long number, void *pointer)
+{
+	(void)bio;
+	(void)number;
+	(void)pointer;
+	return command == BIO_CTRL_FLUSH;
+}
+
+/* The kind of BIO that the functions above make. All connections of all threads share it. */
+static BIO_METHOD *method;
+static CRYPTO_ONCE method_once = CRYPTO_ONCE_STATIC_INIT;
+
+static void make_method(void)
+{
+	method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "baton");
+	memory_must(method != NULL && BIO_meth_set_read(method, read_in) == 1 &&
+	            BIO_meth_set_write(method, write_out) == 1 &&
+	            BIO_meth_set_ctrl(method, control) == 1);
+}
+
 struct tls *tls_create(const struct credentials *credentials, bool accepts)
 {
 	struct tls *tls = calloc(1, sizeof(*tls));
 
-	memory_must(tls != NULL);
+	memory_must(tls != NULL && CRYPTO_THREAD_run_once(&method_once, make_method) == 1);
+	BIO *bio = BIO_new(method);
 	tls->ssl = SSL_new(credentials_context(credentials));
-	tls->in = BIO_new(BIO_s_mem());
-	tls->out = BIO_new(BIO_s_mem());
-	memory_must(tls->ssl != NULL && tls->in != NULL && tls->out != NULL);
-	BIO_set_mem_eof_return(tls->in, -1);
-	SSL_set_bio(tls->ssl, tls->in, tls->out);
+	memory_must(bio != NULL && tls->ssl != NULL);
+	BIO_set_data(bio, tls);
+	BIO_set_init(bio, 1);
+	SSL_set_bio(tls->ssl, bio, bio);
 	if (accepts) {
 		SSL_set_accept_state(tls->ssl);
 	} else {
@@ -43,11 +93,19 @@ struct tls *tls_create(const struct credentials *credentials, bool accepts)
 	return tls;
 }
 
+void tls_keep_buffers(struct tls *tls)
+{
+	SSL_clear_mode(tls->ssl, SSL_MODE_RELEASE_BUFFERS);
+	SSL_set_read_ahead(tls->ssl, 1);
+}
+
 void tls_destroy(struct tls *tls)
 {
 	if (tls == NULL)
 		return;
 	SSL_free(tls->ssl);
+	buffer_free(&tls->in);
+	buffer_free(&tls->out);
 	free(tls);
 }
 
@@ -144,7 +202,6 @@ static void fail_by_openssl(struct tls *tls)
 
 static void shake(struct tls *tls)
 {
-	ERR_clear_error();
 	int done = SSL_do_handshake(tls->ssl);
 	int error = SSL_get_error(tls->ssl, done);
 
@@ -169,7 +226,9 @@ void tls_input(struct tls *tls, const uint8_t *bytes, size_t size)
 {
 	if (tls->state == TLS_FAILED || tls->state == TLS_ENDED)
 		return;
-	memory_must(size == 0 || BIO_write(tls->in, bytes, (int)size) == (int)size);
+	/* A program that uses libbaton may have left errors of its own in OpenSSL's queue. */
+	ERR_clear_error();
+	buffer_append(&tls->in, bytes, size);
 	if (tls->state == TLS_OPEN)
 		return;
 	tls->taken += size;
@@ -180,9 +239,9 @@ size_t tls_read(struct tls *tls, uint8_t *room, size_t size)
 {
 	size_t got = 0;
 
-	if (tls->state != TLS_OPEN)
+	if (tls->state != TLS_OPEN ||
+	    (buffer_size(&tls->in) == 0 && SSL_has_pending(tls->ssl) == 0))
 		return 0;
-	ERR_clear_error();
 	int done = SSL_read_ex(tls->ssl, room, size, &got);
 	if (done == 1)
 		return got;
@@ -198,7 +257,6 @@ size_t tls_read(struct tls *tls, uint8_t *room, size_t size)
 
 void tls_write(struct tls *tls, const uint8_t *bytes, size_t size)
 {
-	ERR_clear_error();
 	while (size > 0 && tls->state != TLS_FAILED) {
 		size_t written = 0;
 		if (SSL_write_ex(tls->ssl, bytes, size < WRITE_MAX ? size : WRITE_MAX, &written) !=
@@ -220,20 +278,11 @@ void tls_end(struct tls *tls)
 
 size_t tls_output(struct tls *tls, const uint8_t **ret_bytes)
 {
-	char *bytes;
-	size_t size = (size_t)BIO_get_mem_data(tls->out, &bytes);
-
-	*ret_bytes = (const uint8_t *)bytes + tls->sent;
-	return size - tls->sent;
+	*ret_bytes = (const uint8_t *)buffer_front(&tls->out);
+	return buffer_size(&tls->out);
 }
 
 void tls_written(struct tls *tls, size_t size)
 {
-	char *bytes;
-
-	tls->sent += size;
-	if (tls->sent == (size_t)BIO_get_mem_data(tls->out, &bytes)) {
-		(void)BIO_reset(tls->out);
-		tls->sent = 0;
-	}
+	buffer_take(&tls->out, size);
 }

@@ -26,6 +26,9 @@ enum { TLS_FIRST_BYTE = 0x16 };
  * needed after the call. */
 struct tls *tls_create(const struct credentials *credentials, bool accepts);
 void tls_destroy(struct tls *tls);
+/* Keeps some 35 KiB between records, which makes them a tenth faster. For links, of which there are
+ * few. */
+void tls_keep_buffers(struct tls *tls);
 
 enum tls_state tls_state(const struct tls *tls);
 /* Returns why the connection has FAILED, as a sentence about the other side, such as "its
