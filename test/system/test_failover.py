@@ -44,6 +44,13 @@ def members(node):
     return {member["name"]: member for member in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
 
 
+def lease_end(node):
+    """Returns when the node's lease ends if it is not renewed."""
+    with node.client() as client:
+        info = dict(line.split(":", 1) for line in client.call("INFO").splitlines() if ":" in line)
+        return time.monotonic() + int(info["lease_left_ms"]) / 1000
+
+
 class Family(Cluster):
     """A cluster that grows: nodes join it one after the other."""
 
@@ -324,6 +331,26 @@ class Leaving(unittest.TestCase):
             self.assertEqual(cluster[0].end(), 0)
             self.assertLess(time.monotonic() - begin, 10 * LEASE_S)
 
+    def test_while_another_is_silent_a_leave_waits_and_the_others_are_served(self):
+        """A new view would need a report of the silent node: nobody would be let in before its lease of five minutes ends."""
+        with Family(4, "--lease", "5m") as cluster:
+            fence = max(take(node, "prize") for node in cluster.nodes[:2])
+            first = lease_end(cluster[3])
+            until("n4 has told the voters that it serves", lambda: lease_end(cluster[3]) > first + 1.5) # it renews every second
+            cluster[3].signal(signal.SIGSTOP)
+            until("n4 is silent", lambda: cluster[0].status()["silent"] == ["n4"])
+            cluster[2].terminate()
+            cluster[2].says("leaving")
+            end = time.monotonic() + 3 # the leader looks twice a second
+            while time.monotonic() < end:
+                for node in cluster.nodes[:2]:
+                    before, fence = fence, take(node, "prize")
+                    self.assertGreater(fence, before)
+            self.assertIn("n3", [member["name"] for member in cluster[0].status()["members"]])
+            cluster[3].signal(signal.SIGCONT)
+            self.assertEqual(cluster[2].wait(), 0)
+            until("n3 has left", lambda: [member["name"] for member in cluster[0].status()["members"]] == ["n1", "n2", "n4"])
+            self.assertGreater(take(cluster[0], "prize"), fence)
 
 
 class LongLease(unittest.TestCase):

@@ -451,6 +451,25 @@ static void test_a_node_that_leaves_takes_part_in_views(void **state)
 	assert_int_equal(nodes.departures[0], 1);
 }
 
+/* It may have to wait for its departure, and others must not wait with it. */
+static void test_a_node_that_leaves_hands_on_what_comes_for_its_clients(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 2);
+	uint64_t client = nodes_open(&nodes, 0), holder = nodes_open(&nodes, 1);
+	uint64_t other = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 1, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, holder);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
+	nodes_deliver_all(&nodes);
+	node_depart(nodes.node[0], nodes.now);
+	assert_int_equal(nodes_unlock(&nodes, 1, holder, "x"), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
 static void test_a_new_incarnation_grants_again(void **state)
 {
 	(void)state;
@@ -676,6 +695,7 @@ int main(void)
 	        TEST(test_beyond_the_limit_nothing_is_granted),
 	        TEST(test_a_node_that_leaves_grants_nothing_and_waits_for_its_holders),
 	        TEST(test_a_node_that_leaves_takes_part_in_views),
+	        TEST(test_a_node_that_leaves_hands_on_what_comes_for_its_clients),
 	        TEST(test_a_new_incarnation_grants_again),
 	        TEST(test_what_a_lost_client_was_told_is_waited_for),
 	        TEST(test_a_grant_tells_a_deadline_too),

@@ -497,6 +497,69 @@ static void test_who_leaves_is_out_at_once(void **context)
 	assert_null(state_name(warden_state(warden), entry_text_of("b")));
 }
 
+/* A new epoch would serve nobody before the silent member has reported, or is removed. */
+static void test_a_leave_waits_while_a_member_is_silent(void **context)
+{
+	(void)context;
+	start_all();
+	uint64_t epoch = warden_state(warden)->epoch;
+	run(INTERVAL);
+	stuck[3] = true; /* it has just been heard */
+	tenant_depart(tenants[1], true);
+	renew(1);
+	while (is_member(3)) {
+		assert_int_equal(warden_state(warden)->epoch, epoch);
+		assert_true(is_member(1));
+		run(1);
+	}
+	/* Both go in one entry. */
+	assert_false(is_member(1));
+	assert_int_equal(warden_state(warden)->epoch, epoch + 1);
+}
+
+static void test_if_all_leave_none_waits_for_the_others(void **context)
+{
+	(void)context;
+	start_all();
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		tenant_depart(tenants[i], true);
+		renew(i);
+		run(1);
+	}
+	assert_int_equal(warden_state(warden)->seats_count, 0);
+}
+
+static void test_a_join_waits_while_a_member_is_silent(void **context)
+{
+	(void)context;
+	for (uint32_t i = 0; i < 3; i++)
+		start(i, 10 + i, LEASE);
+	run(LEASE);
+	stuck[2] = true;
+	start(3, 13, LEASE);
+	while (is_member(2)) {
+		assert_false(is_member(3));
+		run(1);
+	}
+	run(3 * INTERVAL);
+	assert_true(is_member(3));
+}
+
+static void test_a_leave_goes_on_when_the_silent_member_is_heard(void **context)
+{
+	(void)context;
+	start_all();
+	stuck[3] = true;
+	run(2 * INTERVAL);
+	tenant_depart(tenants[1], true);
+	run(INTERVAL);
+	assert_true(is_member(1));
+	stuck[3] = false;
+	run(2 * INTERVAL);
+	assert_true(is_member(3));
+	assert_false(is_member(1));
+}
+
 static void test_another_lease_does_not_join(void **context)
 {
 	(void)context;
@@ -815,6 +878,10 @@ int main(void)
 	        TEST(test_who_was_removed_waits_longer_each_time),
 	        TEST(test_a_second_process_of_a_name_waits_for_the_removal_of_the_first),
 	        TEST(test_who_leaves_is_out_at_once),
+	        TEST(test_a_leave_waits_while_a_member_is_silent),
+	        TEST(test_if_all_leave_none_waits_for_the_others),
+	        TEST(test_a_join_waits_while_a_member_is_silent),
+	        TEST(test_a_leave_goes_on_when_the_silent_member_is_heard),
 	        TEST(test_another_lease_does_not_join),
 	        TEST(test_fences_are_extended_once_for_many),
 	        TEST(test_epochs_end_by_bump_once_a_beat_at_most),

@@ -84,6 +84,8 @@ struct petitioner *petitioners_take(struct petitioners *petitioners,
 	petitioner->version_least = petition->version_least;
 	petitioner->version = petition->version;
 	petitioner->active = petition->active;
+	if (petition->leaving && !petitioner->leaving)
+		petitioner->leaving_since = now;
 	petitioner->leaving = petition->leaving;
 	petitioner->removed = petition->removed;
 	copy_list(petition->lacks, &petitioner->lacks, &petitioner->lacks_size,

@@ -24,8 +24,9 @@ struct petitioner {
 	uint32_t lacks_count, unreported_count;
 	size_t lacks_size, unreported_size;
 
-	uint64_t since; /* when the first petition arrived */
-	uint64_t heard; /* when the newest petition arrived */
+	uint64_t since;         /* when the first petition arrived */
+	uint64_t heard;         /* when the newest petition arrived */
+	uint64_t leaving_since; /* when the first petition arrived that said `leaving` */
 	/* The greatest number of the petitioner's petitions that this leader has proposed to
 	 * renew. */
 	uint64_t proposed;

@@ -349,14 +349,36 @@ static void add_removals(const struct warden *warden, struct parts *parts)
 	}
 }
 
+/* Has every member been heard since that time? One that is leaving too need not: if all leave at
+ * once, none waits for the others. */
+static bool all_heard_since(const struct warden *warden, uint64_t time)
+{
+	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, warden->state.seats[i].process);
+		if (petitioner == NULL || (!petitioner->leaving && petitioner->heard < time))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A new epoch grants nothing before all of its members have reported, so one that has just died
+ * would hold up everybody until its lease ends. Therefore a leave waits until every other member
+ * has shown that it lives; this takes an interval. Whoever wants to leave hands its tokens on
+ * meanwhile. If somebody must be removed, it goes with that one.
+ */
 static void add_leaves(const struct warden *warden, struct parts *parts)
 {
+	bool urgent = parts->count != 0;
+
 	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
 		const struct seat *seat = &warden->state.seats[i];
 		const struct petitioner *petitioner =
 		        petitioners_find(&warden->petitioners, seat->process);
 		if (petitioner != NULL && petitioner->leaving &&
-		    petitioner->incarnation == seat->incarnation)
+		    petitioner->incarnation == seat->incarnation &&
+		    (urgent || all_heard_since(warden, petitioner->leaving_since)))
 			add_part(parts, (struct entry_part){.kind = PART_LEAVE,
 			                                    .name = entry_text_of(seat->name),
 			                                    .incarnation = seat->incarnation});

@@ -137,7 +137,9 @@ void lock_settle(struct node *node, struct lock *lock)
 {
 	while (!node->stopped) {
 		struct live *live = lock->live;
-		bool waited_for = live != NULL && !TAILQ_EMPTY(&live->queue);
+		/* A node that leaves lets nobody in, so it keeps no token for its clients. */
+		bool waited_for =
+		        live != NULL && !TAILQ_EMPTY(&live->queue) && !node->lease.departing;
 		if (live != NULL && live->holder != NULL)
 			break;
 		if (lock->phase == PHASE_INSIDE && waited_for) {
