@@ -85,7 +85,8 @@ EXPORT("scenario") int32_t module_scenario(int32_t traced, uint32_t size)
 
 /* --- the lines that ran --- */
 
-/* What clang 14 writes for each function; the counters are so many bytes from the record itself. */
+/* The record that clang 14 writes for each function. The counters are this many bytes from the
+ * record itself. */
 struct record {
 	uint64_t name; /* the low half of its MD5 */
 	uint64_t hash;
@@ -95,12 +96,13 @@ struct record {
 	uint16_t value_sites[2];
 };
 
-/* They are made known one by one before anything else runs. */
+/* The runtime registers the records one by one, before anything else runs. */
 enum { RECORDS_MAX = 2048 };
 static const struct record *records[RECORDS_MAX];
 static size_t records_count;
 
-/* The compiler calls these, and asks for the runtime that would write a file in the end. */
+/* The compiler generates calls of these, and refers to the runtime that would write a file at the
+ * end. */
 void __llvm_profile_register_function(void *record);
 void __llvm_profile_register_names_function(void *names, uint64_t size);
 int __llvm_profile_runtime;
@@ -128,7 +130,8 @@ static void clear_counters(void)
 		memset(counters_of(records[i]), 0, records[i]->counters_count * sizeof(uint64_t));
 }
 
-/* [["0123456789abcdef",[1,0,1]],…]: functions that ran since the last step or act began. */
+/* Writes [["0123456789abcdef",[1,0,1]],…]: the functions that ran since the last step or act
+ * began. */
 EXPORT("lines") void module_lines(void)
 {
 	text_clear(&answer);
@@ -156,7 +159,8 @@ EXPORT("lines") void module_lines(void)
 EXPORT("step") uint32_t module_step(uint32_t count)
 {
 	text_clear(&answer);
-	/* Only who makes a single step asks for its lines; many are made faster without. */
+	/* A page that makes a single step asks for the lines that ran; many steps at once are
+	 * faster without counting them. */
 	uint32_t done = stage_step(stage, count, count == 1 ? clear_counters : NULL);
 	stage_lines(stage, &answer);
 	return done;

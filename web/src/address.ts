@@ -6,16 +6,16 @@ import type { Act, Source } from "./run";
 export interface Place {
 	source: Source;
 	tour: string | null; // the name of the tour whose scenario it is
-	frame: number | null; // of the tour, from 1
+	frame: number | null; // the frame of the tour, from 1
 	acts: Act[];
 	step: number | null; // two steps may have one time: the number tells them apart
-	time: number | null; // null: the time of the step
+	time: number | null; // the time that is shown; null: that of the step
 }
 
 // The run that a first visitor sees. It ends.
 export const FIRST = "algorithm=neilsen\ntopology=tree:2\nnodes=7\nload=poisson:0.09\ndelay=uniform:0.7,1.5\ncs=uniform:1.4,2.6\nentries=8\nseed=76";
 
-/** The address of a run of an algorithm that ends soon and has something to see. */
+/** Returns the address of a run of this algorithm that ends soon and has something to see. */
 export function firstOf(algorithm: Algorithm): string {
 	if (algorithm.kind === "election") return `#lab/${algorithm.name}?nodes=8&arrangement=3,7,2,5,8,1,4,6&delay=uniform:0.7,1.5`;
 	return `#lab/${algorithm.name}?${algorithm.needs === "tree" ? "topology=tree:2&" : ""}nodes=7&load=poisson:0.09&delay=uniform:0.7,1.5&cs=uniform:1.4,2.6&entries=8&seed=76`;
@@ -91,7 +91,8 @@ export function wordsOf(words: string): [string, string][] {
 	});
 }
 
-/** "#lab/neilsen?topology=tree:2&nodes=7&step=14&do=12:lose:7"; between two steps also the time: "&t=6.41". */
+/** Writes an address such as "#lab/neilsen?topology=tree:2&nodes=7&step=14&do=12:lose:7"; between two steps it has the time too:
+ * "&t=6.41". */
 export async function hashOf(place: Place): Promise<string> {
 	const query: string[] = [];
 	let name = "scenario";
@@ -114,7 +115,7 @@ export async function hashOf(place: Place): Promise<string> {
 	return `#lab/${name}?${query.join("&")}`;
 }
 
-/** Throws an Error with a sentence if the address makes no sense. The words themselves are read by C. */
+/** Reads an address. Throws an Error with a sentence if the address makes no sense. The C code reads the words themselves. */
 export async function placeOf(hash: string): Promise<Place> {
 	const match = /^#(lab|tour)\/([^?]*)\??(.*)$/.exec(hash);
 	if (match === null) throw new Error(`'${hash.slice(0, 40)}' is not the address of a run, such as #lab/neilsen?nodes=7`);
@@ -128,7 +129,7 @@ export async function placeOf(hash: string): Promise<Place> {
 		else if (key === "t") place.time = readNumber(key, value, /^\d{1,9}(\.\d+)?$/, "6.41");
 		else if (key === "frame" && place.tour !== null) place.frame = readNumber(key, value, /^\d{1,3}$/, "3");
 		else if (key === "do") place.acts = readActs(value);
-		// As the command line writes it, which cannot compress.
+		// The command line writes it like this, because it cannot compress.
 		else if (key === "text") place.source = { scenario: plainText(value) };
 		else if (key === "scn") place.source = { scenario: await unpackScenario(value) };
 		else words.push(equals < 0 ? key : `${key}=${value}`);

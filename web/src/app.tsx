@@ -176,7 +176,7 @@ function Stage() {
 	const narrow = state.narrow.value;
 	useEffect(() => {
 		closeMenu();
-		// Whoever acts by the keyboard stays where he was, though the elements are new.
+		// A user of the keyboard stays at the same place, although the elements are new.
 		const held = document.activeElement?.closest<SVGGElement>("#stage [data-node], #stage [data-msg]")?.dataset;
 		stage = new StageView(svg.current!, current, { node: clickNode, message: clickMessage, hover, hoverNode }, narrow);
 		draw();
@@ -264,7 +264,7 @@ function Menu() {
 	const shown = menu.value;
 	useLayoutEffect(() => {
 		if (shown === null) return;
-		// Below what it belongs to, or above it where there is no room.
+		// Place the menu below what it belongs to, or above it where there is no room.
 		const { height } = box.current!.getBoundingClientRect();
 		const top = shown.top + height <= innerHeight - 8 ? shown.top : Math.max(8, shown.above - height);
 		box.current!.style.left = `${shown.left + scrollX}px`;
@@ -297,7 +297,7 @@ function Menu() {
 	);
 }
 
-/** The button goes away with what it undoes: the focus must not. */
+/** Goes back. The button disappears with what it undoes, but the focus must not. */
 function goBack(): void {
 	state.returnToRun();
 	document.getElementById("play")!.focus();
@@ -514,7 +514,7 @@ function frame(at: number): void {
 	if (state.playing.value && state.view.value === "compare") playPair(passed * state.speed.value * 1.2);
 	else if (current !== null && state.playing.value) {
 		const next = state.time.value + passed * state.speed.value * 1.2;
-		// Makes more steps before the user reaches the last one.
+		// Make more steps before the user reaches the last one.
 		if (current.cut && current.steps.length - state.step.value < 500) state.extend();
 		const broke = state.broken.value;
 		if (broke !== null && state.step.value < broke && current.stepAt(next) >= broke) {
@@ -551,7 +551,7 @@ function onMessageKey(msg: number, key: string): boolean {
 	return true;
 }
 
-/** One step, or to the next entry. */
+/** Moves by one step, or to the next entry. */
 function move(direction: 1 | -1, entry: boolean): void {
 	if (entry) state.goEntry(direction);
 	else state.go(state.step.value + direction);
@@ -584,7 +584,7 @@ function onKey(event: KeyboardEvent): void {
 		case "ArrowDown":
 		case "PageUp":
 		case "PageDown":
-			// As on any other slider; elsewhere they scroll.
+			// The keys move this slider as any other; elsewhere they scroll.
 			if (!target.classList.contains("time")) return;
 			stop();
 			move(event.key.endsWith("Down") ? -1 : 1, event.key.startsWith("Page"));
@@ -629,7 +629,7 @@ async function arrive(hash: string): Promise<void> {
 	else await state.showAddress(hash);
 }
 
-/** What the address says now. */
+/** Shows what the address says now. */
 async function visit(): Promise<void> {
 	state.playing.value = false;
 	await arrive(location.hash);
@@ -650,7 +650,7 @@ async function main(): Promise<void> {
 	if (location.hash.length > 1 || given === null) await arrive(location.hash);
 	else if (given?.scenario !== undefined) state.show({ scenario: given.scenario }, []);
 	else if (given?.words !== undefined) state.show({ words: given.words }, []);
-	// The laboratory always has a run, also behind another view.
+	// The laboratory always has a run, even while another view hides it.
 	if (state.run.value === null) {
 		const [shown, sentence] = [state.view.value, state.wrong.value];
 		await state.showAddress("#lab");
@@ -661,7 +661,7 @@ async function main(): Promise<void> {
 	effect(draw);
 	effect(() => {
 		const [current, at] = [state.run.value!, state.step.value];
-		// The other views, and the beginning of a run, have nothing to tell; the sentence before is not theirs.
+		// The other views, and the beginning of a run, have nothing to say, and the last sentence is not about them.
 		if (state.view.value !== "lab" || at === 0) state.said.value = "";
 		if (state.playing.value || state.view.value !== "lab" || at === 0) return;
 		const told = tell(current, current.steps[at - 1], undefined, undefined);

@@ -1,4 +1,4 @@
-// The cluster as a node tells it: what it says of itself, four numbers, the members, a lock's way, the locks, and what happened.
+// The cluster as a node shows it: four numbers, the members, where a lock has been, the locks, and what happened.
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -32,7 +32,7 @@ function Sentence() {
 	);
 }
 
-/** Says what is not as it should be. */
+/** Says what is wrong, if anything is. */
 function Trouble() {
 	const sample = latest.value;
 	const { state, why } = link.value;
@@ -51,7 +51,7 @@ function Trouble() {
 	);
 }
 
-/** Time that has gone by since then, as it goes on. */
+/** Shows how much time has passed since then, and goes on counting. */
 function Ago(props: { at: number }) {
 	const text = useRef<HTMLSpanElement>(null);
 	useEffect(() => {
@@ -66,7 +66,7 @@ function Ago(props: { at: number }) {
 	return <span ref={text} aria-hidden="true" />;
 }
 
-/** A minute as a line, from 0 up to its greatest value. */
+/** Draws the values of a minute as a line, from 0 up to the greatest value. */
 function Line(props: { course: minute.Course }) {
 	const { points, bounds = [] } = props.course;
 	const most = Math.max(0, ...[...points, ...bounds].map(([, value]) => value ?? 0)) || 1;
@@ -97,7 +97,7 @@ function Tile(props: { id: string; title: string; value: string; note: string; c
 	);
 }
 
-/** The one that has waited longest: "n2, for reindex". */
+/** Returns the client that has waited longest: "n2, for reindex". */
 function longestWait(): string {
 	let [most, words] = [-1, "nobody waits"];
 	for (const lock of latest.value!.status.locks)
@@ -121,7 +121,8 @@ function Tiles() {
 	);
 }
 
-/** How much of its lease a member has left. One that is silent runs out of it; of others each status says how much it is. */
+/** Shows how much of its lease a member has left. If the member is silent, its lease runs out; otherwise each status says how much is
+ * left. */
 function Lease(props: { card: Card; bad: boolean }) {
 	const arc = useRef<SVGCircleElement>(null);
 	const text = useRef<SVGTextElement>(null);
@@ -168,7 +169,7 @@ function MemberCard(props: { card: Card }) {
 	);
 }
 
-const quietly = signal(false); // without grants and releases
+const quietly = signal(false); // grants and releases are not shown
 
 function clock(at: Date): string {
 	return at.toLocaleTimeString("en-GB");
@@ -220,7 +221,7 @@ function Machines() {
 	);
 }
 
-/** There is nothing to show yet: why, and what to do. */
+/** Says why there is nothing to show yet, and what to do. */
 function Nothing() {
 	const { state, why } = link.value;
 	return (
@@ -242,7 +243,7 @@ function Nothing() {
 export function Cluster() {
 	const sample = latest.value;
 	void changed.value;
-	// The title says it to who looks at another page.
+	// The title also tells a user who looks at another page.
 	useEffect(() => {
 		const before = document.title;
 		const stop = effect(() => {

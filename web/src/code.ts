@@ -17,7 +17,7 @@ export interface CodeLine {
 export interface Passage {
 	file: string;
 	name: string;
-	lines: CodeLine[]; // the lines of the body
+	lines: CodeLine[]; // the lines of the function's body
 }
 
 /** Evaluates an expression of counters: "#0", "(#0 - #1)", "((#0 + #2) - #3)" or "0". */
@@ -71,7 +71,7 @@ function passageOf(mapped: Mapped, counters: number[], source: string[]): Passag
 }
 
 const LONG = 16; // a passage of more lines than these is shortened
-const PALE = 5; // as many lines in a row that did not run are shown
+const PALE = 5; // up to this many lines in a row that did not run are shown
 
 /** Leaves out the middle of long stretches in which nothing ran. Their beginning shows which branch was not taken. */
 function shorten(lines: CodeLine[]): CodeLine[] {
@@ -88,7 +88,7 @@ function shorten(lines: CodeLine[]): CodeLine[] {
 	return kept;
 }
 
-/** True for a body that only looks at the kind of a message and calls what handles it. */
+/** Is this a body that only looks at the kind of a message and calls the function that handles it? */
 function dispatches(passage: Passage): boolean {
 	return /^\s*switch \(type\)/.test(passage.lines[0]?.text ?? "");
 }

@@ -21,7 +21,7 @@ const EXAMPLES: [string, string][] = [
 	["in order and not in order", "#compare?nodes=3&delay=exp:1&load=wishes:0.2&cs=constant:2&entries=8&seed=4&left=lamport&left.fifo&right=lamport&right.reorder"],
 ];
 
-/** How often messages were sent, and sections entered or nodes told who leads, up to a step. */
+/** Counts up to a step how often messages were sent, and how often nodes entered or were told who leads. */
 function countsAt(run: Run, step: number): { sent: number; done: number } {
 	const sent = run.flights.filter((f) => f.sentStep <= step && f.sentStep > 0).length;
 	if (run.algorithm.kind === "mutex") return { sent, done: run.entries.filter((e) => e.step <= step).length };
@@ -37,7 +37,7 @@ function Side(props: { side: 0 | 1 }) {
 	const small = narrow.value;
 	const wrong = useSignal<string | null>(null);
 	useEffect(() => {
-		// To look closer: the laboratory shows this run at this moment.
+		// Shows this run at this moment in the laboratory, where one can look closer.
 		const open = () => void hashOf({ source: run.source, tour: null, frame: null, acts: [], step: run.stepAt(time.value), time: null }).then((hash) => (location.hash = hash));
 		const none = () => {};
 		const stage = new StageView(stageSvg.current!, run, { node: open, message: open, hover: none, hoverNode: none }, small);
@@ -54,7 +54,7 @@ function Side(props: { side: 0 | 1 }) {
 			const stuck = stuckAt(run, step, states);
 			const instance = run.at(step);
 			const broken = instance.properties().filter((p) => !p.holds);
-			// What shows only when it happens, such as a leader that is declared twice.
+			// Some violations show only when they happen, such as a leader that is declared twice.
 			const violation = instance.status().violation ?? null;
 			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(run, stuck ?? [], step), broken: broken.length > 0 || violation !== null, settled: !playing.value, hovered: null, hoveredNode: null };
 			stage.draw(scene);
@@ -109,7 +109,7 @@ function SideHead(props: { side: 0 | 1; run: Run }) {
 	);
 }
 
-/** Both bars have one scale: the greater number of messages in all. */
+/** Draws the numbers of messages as bars. Both sides have one scale: the greater total. */
 function Counts(props: { side: 0 | 1 }) {
 	const { runs } = pair.value!;
 	const run = runs[props.side];
@@ -131,7 +131,7 @@ function Counts(props: { side: 0 | 1 }) {
 	);
 }
 
-/** To the moment at which the two first differ. */
+/** Goes to the moment at which the two runs first differ. */
 function goParting(step: number): void {
 	const { runs } = pair.value!;
 	playing.value = false;
@@ -139,7 +139,7 @@ function goParting(step: number): void {
 	rememberPair();
 }
 
-/** What a side does at a step, with what follows. */
+/** Says what a side does at a step, and what follows. */
 function sayStep(side: 0 | 1, step: number): string {
 	const { runs, refused } = pair.value!;
 	const run = runs[side];
@@ -152,7 +152,7 @@ function sayStep(side: 0 | 1, step: number): string {
 	return `${instead}${who} ${what.replace(/\.$/, "")}${then.length === 0 ? ", and nothing follows" : `: ${then.map((t) => t.text).join(", ")}`}`;
 }
 
-/** The first variable in which two runs differ after a step. */
+/** Says in which variable two runs first differ after a step. */
 function sayDifference(step: number): string {
 	const [left, right] = pair.value!.runs.map((run) => run.states(step));
 	for (const [i, { vars }] of left.entries())
@@ -163,7 +163,7 @@ function sayDifference(step: number): string {
 	return "";
 }
 
-/** What differs, in words: where two texts part, or what two algorithms cost. */
+/** Says what differs: where two texts part, or what two algorithms cost. */
 function Difference() {
 	const { runs } = pair.value!;
 	const at = parting.value;
@@ -223,7 +223,7 @@ export function togglePair(): void {
 	if (!playing.value) rememberPair();
 }
 
-/** So much time has gone by while the pair plays. */
+/** Advances the time of a pair that plays. */
 export function playPair(passed: number): void {
 	goTo(time.value + passed);
 	if (time.value < end.value) return;
@@ -231,7 +231,7 @@ export function playPair(passed: number): void {
 	rememberPair();
 }
 
-/** True if the key meant something here. */
+/** Handles a key. Returns true if the key has a meaning here. */
 export function onPairKey(key: string): boolean {
 	const go = (then: () => void) => {
 		playing.value = false;

@@ -10,7 +10,7 @@ import { make, round, set } from "./svg";
 const LEFT = 34;
 const TOP = 26;
 const FLIGHTS_SHOWN = 170;
-const NEAR = 5; // how far from a line a pointer still means it
+const NEAR = 5; // how far from a line a pointer may be and still point at it
 
 export interface DiagramHooks {
 	drag(time: number): void;
@@ -20,14 +20,14 @@ export interface DiagramHooks {
 
 export interface Instant {
 	time: number;
-	looks: string[]; // how each node looks
+	looks: string[]; // what each node looks like
 	hovered: number | null;
 	hoveredNode: number | null;
 	broken: number | null; // when something first broke
 	now: boolean; // a property is broken at this moment
 }
 
-/** How much time of a run is seen at once. */
+/** Returns how much time of a run is visible at once. */
 export function spanOf(run: Run, narrow: boolean): number {
 	const shown = narrow ? FLIGHTS_SHOWN / 3 : FLIGHTS_SHOWN;
 	const end = Math.max(run.end, 0.001);
@@ -77,7 +77,7 @@ export class DiagramView extends Rows {
 		return chip;
 	}
 
-	/** The message whose line is nearest, if one is near. */
+	/** Returns the message whose line is nearest to this point, if one is near. */
 	private nearest(x: number, y: number): number | null {
 		let [least, found] = [NEAR, null as number | null];
 		for (const { msg, x1, y1, x2, y2 } of this.lines) {

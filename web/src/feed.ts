@@ -19,7 +19,7 @@ export interface Lock {
 	fence: number | null;
 	holder: (Client & { losing: boolean }) | null;
 	waiters: Client[];
-	waiters_total?: number; // if there are more than these
+	waiters_total?: number; // the number of waiters, if there are more than are listed
 	order: "served" | "by node";
 }
 
@@ -49,10 +49,10 @@ export interface Status {
 export type Info = Record<string, number | string | Record<string, number | string>>;
 
 export interface Sample {
-	at_ms: number; // baton web's clock; all times of a stream are of this one
+	at_ms: number; // the time by baton web's clock, as are all times of a stream
 	status: Status;
 	info: Info;
-	locks_total: number; // held or waited for; the status may have fewer
+	locks_total: number; // how many locks are held or waited for; the status may have fewer
 	locks_more?: boolean; // there may be more than locks_total
 	waiters_total: number;
 }
@@ -83,14 +83,14 @@ export interface Happened {
 /** A member, or one that was a member a moment ago. */
 export interface Card {
 	member: Member;
-	heard: number; // when it last answered
-	lease: number; // how much of its lease was left then
-	removed: number | null; // when a view without it came
-	holds: string[]; // the locks that it held when it last answered
+	heard: number; // when the member last answered
+	lease: number; // how much of its lease was left at that time
+	removed: number | null; // when a view without the member came
+	holds: string[]; // the locks that the member held when it last answered
 	waits: number;
 }
 
-const LOG_MAX = 200; // of grants and releases, and as many of everything else
+const LOG_MAX = 200; // how many grants and releases are kept, and as many other events
 const REMOVED_MS = 600_000; // how long a member that was removed is remembered
 const ASK_MS = 5000; // how often a page without a stream looks whether a node has come
 const AGAIN_MS = 2000;
@@ -101,10 +101,10 @@ export const link = signal<{ state: "asking" | "live" | "gone" | "lost"; why: st
 export const latest = signal<Sample | null>(null);
 export const cards = signal<Card[]>([]);
 export const log = signal<Happened[]>([]);
-export const here = signal(false); // this page is served by baton web
+export const here = signal(false); // this page was served by baton web
 const visible = signal(true);
 
-/** True if there is a cluster to go to. */
+/** Is there a cluster to show? */
 export const known = computed(() => session.value?.node === true || latest.value !== null);
 
 let stream: EventSource | null = null;
@@ -112,7 +112,7 @@ let again = 0;
 let received = 0; // when the latest sample came, by the browser's clock
 let lines = 0;
 
-/** baton web's clock, now. */
+/** Returns the time of baton web's clock. */
 export function now(): number {
 	return latest.value === null ? 0 : latest.value.at_ms + performance.now() - received;
 }
@@ -123,7 +123,7 @@ function tell(kind: Happened["kind"], who: string, what: string, at = now()): vo
 	log.value = [one, ...log.value.filter((other) => (other.kind === "grant") !== (kind === "grant") || --left > 0)];
 }
 
-/** For the log, and for who listens to the page instead of looking at it. */
+/** Adds a line to the log, and tells users who listen to the page instead of looking at it. */
 function announce(kind: "news" | "bad", who: string, what: string): void {
 	tell(kind, who, what);
 	said.value = `${who} ${what}`;
@@ -146,7 +146,7 @@ function tellMembers(was: Status, is: Status): void {
 	}
 }
 
-/** Folds a status into what is known of each member. */
+/** Updates what is known of each member from a status. */
 function foldCards(sample: Sample): Card[] {
 	const { status, at_ms } = sample;
 	const old = new Map(cards.value.map((c) => [c.member.name, c]));
@@ -166,7 +166,7 @@ function foldCards(sample: Sample): Card[] {
 
 function onStatus(sample: Sample): void {
 	let before = latest.value;
-	// A clock that goes back is another host's, or this one has been started again.
+	// A clock that goes back belongs to another host, or baton web was restarted.
 	if (before !== null && sample.at_ms < before.at_ms) {
 		forgetMinute();
 		forgetPast();
@@ -188,7 +188,7 @@ function onStatus(sample: Sample): void {
 	noteStatus(sample, isWhole(sample));
 }
 
-/** How long the new holder had waited, if the status before knew it. */
+/** Says how long the new holder had waited, if the last status knew it. */
 function waited(change: Change): string {
 	const lock = latest.value?.status.locks.find((l) => l.name === change.name);
 	const longest = Math.max(0, ...(lock?.waiters ?? []).filter((w) => w.node === change.node).map((w) => w.since_ms));
@@ -241,7 +241,7 @@ async function askSession(): Promise<void> {
 	if (response?.ok) session.value = (await response.json()) as NonNullable<typeof session.value>;
 }
 
-/** Takes something from its holder. Returns what came of it, as a sentence. */
+/** Takes a lock from its holder. Returns the outcome as a sentence. */
 export async function breakLock(name: string, fence: number): Promise<string> {
 	const response = await fetch("api/break", { method: "POST", headers: { "Content-Type": "application/json", "Baton-Control": "1" }, body: JSON.stringify({ name, fence }) }).catch(() => null);
 	if (response === null) return "baton web does not answer: nothing is known of what became of it";
@@ -250,7 +250,8 @@ export async function breakLock(name: string, fence: number): Promise<string> {
 	return answer.broken ? `${name} was taken from its holder` : `${name} is not held with fence ${fence} any more: nothing was done`;
 }
 
-/** A page that baton web serves asks it for a cluster; others ask nobody. The stream is open only while somebody looks. */
+/** Begins to listen. A page that baton web serves asks it for a cluster; other pages ask nobody. The stream is open only while somebody
+ * looks. */
 export function begin(): void {
 	here.value = document.querySelector('meta[name="baton-web"]') !== null;
 	if (!here.value) return;

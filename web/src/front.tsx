@@ -1,4 +1,4 @@
-// The front: a running stage, and all algorithms in their families.
+// The front page: a running stage, and all algorithms in their families.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -13,7 +13,7 @@ interface Family {
 	has(a: Algorithm): boolean;
 }
 
-// By what the tables say of an algorithm; the first family that has it takes it.
+// The families. An algorithm belongs to the first one that its table fits.
 const FAMILIES: Family[] = [
 	{ title: "Elections", note: "one leader, known to all", has: (a) => a.kind === "election" },
 	{ title: "A token on a ring", note: "each speaks to its neighbours only", has: (a) => a.needs === "ring" },
@@ -23,7 +23,7 @@ const FAMILIES: Family[] = [
 ];
 const ORDER = [2, 3, 4, 1, 0];
 
-/** Seven dots as the algorithm's network has them; the one that may act is filled. */
+/** Draws seven dots in the shape of the algorithm's network; the one that may act is filled. */
 function Glyph(props: { algorithm: Algorithm }) {
 	const { needs, kind, token } = props.algorithm;
 	const around = (count: number, from: number) => Array.from({ length: count }, (_, i) => [22 + 17 * Math.sin((2 * Math.PI * i) / count), 22 - 17 * Math.cos((2 * Math.PI * i) / count), from + i] as const);
@@ -78,7 +78,7 @@ function Card(props: { algorithm: Algorithm; errors: [string, string][] }) {
 const errors = signal<ReturnType<typeof errorsOf>>(new Map());
 
 export function Families() {
-	// The errors are told by their tours, which come after the first frame.
+	// The tours tell which errors there are. They are loaded after the first frame.
 	useEffect(() => void loadTours().then((all) => (errors.value = errorsOf(all))), []);
 	return (
 		<div class="families">

@@ -14,7 +14,7 @@ export interface Layout {
 	radius: number;
 	edges: [number, number][]; // the lines that are always drawn
 	ring: Ring | null;
-	oval: Point | null; // the half axes of the oval on which all stand, where everybody is linked to everybody
+	oval: Point | null; // the half axes of the oval on which all nodes are, if every node is linked to every other
 }
 
 export interface Ring {

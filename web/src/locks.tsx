@@ -13,13 +13,14 @@ const PAGE = 25;
 const WAITERS_SHOWN = 6;
 const ASK_MS = 2000;
 
-export const chosen = signal<string | null>(null); // null: the busiest
+export const chosen = signal<string | null>(null); // the lock whose trail is shown; null: the busiest
 const filter = signal("");
 const page = signal(0);
-/** The answer to the last question, and which question that was. */
+/** the answer to the last question, and that question */
 const answer = signal<{ question: string; locks: Lock[]; total: number; wrong: string | null } | null>(null);
 
-/** What to ask for, or null if the stream has it all. Text without a pattern's letters may be anywhere in a name. */
+/** Returns what to ask for, or null if the stream has all locks. A text without the special letters of a pattern may be anywhere in a
+ * name. */
 function questionOf(): string | null {
 	const sample = latest.value;
 	if (sample === null || (filter.value === "" && isWhole(sample))) return null;
@@ -41,14 +42,14 @@ async function ask(question: string): Promise<void> {
 	keepAsking();
 }
 
-/** Asks if the question is new or the answer old. Every status comes by here. */
+/** Asks again if the question is new or the answer is old. It is called with every status. */
 function keepAsking(): void {
 	const question = questionOf();
 	if (asking || question === null || link.peek().state !== "live") return;
 	if (answer.peek()?.question !== question || performance.now() - asked > ASK_MS) void ask(question);
 }
 
-/** The locks of this page of the table, and how many there are in all; null if that is not known yet. */
+/** Returns the locks of this page of the table, and how many there are in all; null if that is not known yet. */
 function shown(): { locks: Lock[]; total: number; wrong: string | null } | null {
 	if (questionOf() !== null) return answer.value;
 	const all = latest.value!.status.locks;
@@ -59,7 +60,7 @@ function clientWords(client: Client): string {
 	return `${client.pid === null ? "" : `process ${client.pid}: `}${client.command}, for ${span(client.since_ms)}`;
 }
 
-/** Without the folder of the program, which says little. */
+/** Returns the command without its folder, which says little. */
 function shortCommand(command: string): string {
 	return command.replace(/^\S*\/(?=\S)/, "");
 }
@@ -122,7 +123,7 @@ function Row(props: { lock: Lock; current: boolean; toBreak(lock: Lock): void })
 	);
 }
 
-/** Shows where this lock has been; the address keeps it. */
+/** Shows where this lock has been. The address remembers it. */
 export function choose(name: string): void {
 	chosen.value = name;
 	history.replaceState(null, "", clusterHash());
@@ -142,7 +143,8 @@ export function readCluster(hash: string): void {
 	}
 }
 
-/** What is asked before a lock is taken away. It names the holder of the moment at which it was opened: only that one can be meant. */
+/** The lock that the dialog asks about, before it is taken away. It keeps the holder of the moment at which the dialog was opened: only
+ * that holder can be meant. */
 const breaking = signal<Lock | null>(null);
 
 function BreakDialog() {
@@ -198,7 +200,7 @@ function BreakDialog() {
 	);
 }
 
-/** What became of the last attempt to break a lock. */
+/** The outcome of the last attempt to break a lock. */
 const outcome = signal<string | null>(null);
 
 export function Locks(props: { current: string | null }) {

@@ -7,24 +7,24 @@ import type { Info, Sample } from "./feed";
 
 export const MINUTE_MS = 60_000;
 
-/** How many waits took at most so long, by the bound in microseconds. */
+/** How many waits took at most this long, by the bound in microseconds. */
 type Buckets = Map<number, number>;
 
 interface Second {
 	at: number;
-	ms: number; // since the status before
+	ms: number; // the time since the last status
 	grants: number | null;
-	sent: number | null; // messages between the nodes
-	came: { count: number; us: number; buckets: Buckets } | null; // waits at this node for a token that had to come
+	sent: number | null; // how many messages the nodes have sent
+	came: { count: number; us: number; buckets: Buckets } | null; // how long clients of this node waited for a token that was elsewhere
 	waiting: number;
-	bound: number | null; // the most messages that the algorithm's claim allows an entry
+	bound: number | null; // the most messages for an entry that the algorithm's claim allows
 }
 
-/** One of the numbers at the top: its values in the last minute, by time. */
+/** One of the numbers at the top: its values in the last minute. */
 export interface Course {
 	points: [number, number | null][];
-	value: number | null; // over all of it
-	bounds?: [number, number | null][]; // what it should not exceed
+	value: number | null; // the value for the whole minute
+	bounds?: [number, number | null][]; // the values that should not be exceeded
 }
 
 const seconds = signal<Second[]>([]);
@@ -33,7 +33,7 @@ export function forgetMinute(): void {
 	seconds.value = [];
 }
 
-/** Tells members apart that have started anew: their counters begin at 0. */
+/** Returns a text that changes when a member restarts, because its counters then begin at 0. */
 function membersOf(sample: Sample): string {
 	return sample.status.members.map((m) => `${m.name} ${m.incarnation} ${m.state}`).join(",");
 }
@@ -60,7 +60,7 @@ function cameBetween(before: Sample, after: Sample): Second["came"] {
 }
 
 export function addSecond(before: Sample, after: Sample): void {
-	if (after.at_ms === before.at_ms) return; // the same one again: a new stream begins with the last status
+	if (after.at_ms === before.at_ms) return; // this is the same status again: a new stream begins with the last one
 	const same = membersOf(before) === membersOf(after);
 	const second: Second = {
 		at: after.at_ms,
@@ -74,7 +74,7 @@ export function addSecond(before: Sample, after: Sample): void {
 	seconds.value = [...seconds.value.filter((s) => s.at > after.at_ms - MINUTE_MS), second];
 }
 
-/** The least bound of the histogram, in milliseconds, that this part of the waits kept; null: they were longer than its last bound. */
+/** Returns how long this part of the waits took at most, in milliseconds. Between two bounds, waits are taken to be spread evenly. */
 function boundFor(buckets: Buckets, total: number, part: number): number | null {
 	const bounds = [...buckets].filter(([, many]) => many >= part * total).map(([bound]) => bound);
 	return bounds.length === 0 ? null : Math.min(...bounds) / 1000;
@@ -84,7 +84,7 @@ function sum(of: (s: Second) => number | null): number {
 	return seconds.value.reduce((total, s) => total + (of(s) ?? 0), 0);
 }
 
-/** How many milliseconds these numbers are about. */
+/** How many milliseconds these numbers cover. */
 export const covered = computed(() => sum((s) => (s.grants === null ? 0 : s.ms)));
 
 export const grants = computed<Course & { total: number }>(() => {

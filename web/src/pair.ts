@@ -1,4 +1,4 @@
-// Two runs side by side: what they have in common, what each has of its own, and one time for both.
+// Two runs side by side: what they have in common, what belongs to each, and one time for both.
 
 import { computed, signal } from "@preact/signals";
 import { commandOf, pack, readNumber, readText, unpackScenario } from "./address";
@@ -11,10 +11,10 @@ type Words = [string, string][];
 export interface Pair {
 	common: Words;
 	own: [Words, Words];
-	scenario: string | null; // both follow this schedule; else they are simulations
-	tour: string | null; // the tour that the schedule is from
+	scenario: string | null; // the schedule that both follow; null: both are simulations
+	tour: string | null; // the tour that has this schedule
 	runs: [Run, Run];
-	refused: [number | null, number | null]; // the step of the schedule that cannot happen on a side, from which it goes its own way
+	refused: [number | null, number | null]; // for each side, the step of the schedule that cannot happen there; from then on it goes its own way
 }
 type Made = Omit<Pair, "runs" | "refused">;
 
@@ -23,7 +23,7 @@ export const time = signal(0);
 
 export const end = computed(() => (pair.value === null ? 0 : Math.max(...pair.value.runs.map((r) => r.end))));
 
-// What a first visitor sees: two algorithms, the same requests.
+// The pair that a first visitor sees: two algorithms with the same requests.
 const FIRST = "#compare?nodes=7&load=wishes:0.09&cs=constant:2&entries=8&seed=4&left=neilsen&left.topology=tree:2&right=suzuki-kasami";
 const SIDES = ["left", "right"] as const;
 
@@ -31,7 +31,8 @@ function textOf(words: Words): string {
 	return words.map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join("\n");
 }
 
-/** The schedule of a scenario with other words in its header: what the two sides differ in. What one of them expects, the other may not. */
+/** Returns the schedule of a scenario with other words in its header, in which the two sides differ. Expectations are left out, because one
+ * side may not meet those of the other. */
 function adapt(scenario: string, words: Words): string {
 	let text = scenario.replace(/^expect .*\n/gm, "");
 	for (const [key, value] of words) {
@@ -43,7 +44,8 @@ function adapt(scenario: string, words: Words): string {
 	return text;
 }
 
-/** Makes a run of a schedule that was written for another text. Where the schedule ends, or cannot be followed, what is in flight arrives. */
+/** Makes a run of a schedule that was written for another text. Where the schedule ends, or cannot be followed, the messages in flight
+ * arrive. */
 function runOn(scenario: string): { run: Run; refused: number | null } {
 	const followed = Run.make({ scenario }, [], algorithms.value);
 	const bad = followed.status.verdict === "bad";
@@ -61,7 +63,7 @@ function makeSide(made: Made, side: 0 | 1): { run: Run; refused: number | null }
 
 const KINDS = { mutex: "is for mutual exclusion", election: "elects a leader" };
 
-/** Throws an Error with the sentence of C if one of them cannot run. */
+/** Makes both runs. Throws an Error with a sentence of the C code if one of them cannot run. */
 function make(made: Made): Pair {
 	const [left, right] = [makeSide(made, 0), makeSide(made, 1)];
 	const [one, other] = [left.run.algorithm, right.run.algorithm];
@@ -101,7 +103,7 @@ export async function pairHash(): Promise<string> {
 	return `#compare?${query.join("&")}&t=${Number(time.value.toFixed(3))}`;
 }
 
-/** The commands that make the two runs. */
+/** Returns the commands that make the two runs. */
 export function pairCommands(): string[] {
 	const { common, own, scenario } = pair.value!;
 	return scenario !== null ? [] : own.map((words) => commandOf(textOf([...words, ...common])));
@@ -120,7 +122,7 @@ export async function showPair(hash: string): Promise<void> {
 }
 
 let remembered = 0;
-/** Writes the pair and the time into the address; after a change, which Back undoes, with the address before it. */
+/** Writes the pair and the time into the address. After a change, `before` is the address to which Back returns. */
 export function rememberPair(before: Promise<string> | null = null): void {
 	const turn = ++remembered;
 	void Promise.all([before, pairHash()]).then(([was, hash]) => {
@@ -130,7 +132,7 @@ export function rememberPair(before: Promise<string> | null = null): void {
 	});
 }
 
-/** Another word for both, or for one side; what cannot be is said, and nothing changes. */
+/** Changes a word for both sides or for one. If that is not possible, says why, and changes nothing. */
 export function changePair(side: 0 | 1 | null, key: string, value: string): void {
 	const now = pair.value!;
 	const [name, text] = key.startsWith("param ") ? ["param", `${key.slice(6)}=${value}`] : [key, value];
@@ -155,19 +157,19 @@ export function goTo(at: number): void {
 	time.value = Math.max(0, Math.min(end.value, at));
 }
 
-/** To the next time at which something happens on one side, or to the one before. */
+/** Goes to the next time at which something happens on one side, or to the last one before. */
 export function goNext(direction: 1 | -1): void {
 	const times = pair.value!.runs.flatMap((run) => run.steps.map((s) => s.t));
 	const later = direction > 0 ? times.filter((t) => t > time.value + 1e-9) : times.filter((t) => t < time.value - 1e-9);
 	goTo(later.length === 0 ? (direction > 0 ? end.value : 0) : direction > 0 ? Math.min(...later) : Math.max(...later));
 }
 
-/** What happened, without the time and the numbers of messages: those may differ where nothing else does. */
+/** Returns what happened, without the time and the numbers of messages: those may differ where nothing else does. */
 function told(step: Step): string {
 	return JSON.stringify([step.head, ...step.rest.filter((l) => l.ev !== "state")].map(({ t, msg, of, ...rest }) => rest));
 }
 
-/** Two runs of one algorithm on one schedule: the first step at which they do not do the same; null if there is none. */
+/** The first step at which two runs of one algorithm on one schedule differ; null if there is none. */
 export const parting = computed(() => {
 	if (pair.value === null) return null;
 	const [left, right] = pair.value.runs;

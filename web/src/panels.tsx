@@ -86,7 +86,7 @@ export function Properties() {
 	);
 }
 
-/** A line of C with the variables of the paper marked. */
+/** Marks the variables of the paper in a line of C. */
 function emphasize(text: string, names: Set<string>) {
 	return text.split(/\b/).map((word, i) => (names.has(word) ? <em key={i}>{word}</em> : word));
 }

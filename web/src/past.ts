@@ -1,4 +1,4 @@
-// Where locks have been in the last minute: who held each, and who waited, as far as this page has seen it.
+// Where locks have been in the last minute: who held each of them and who waited, as far as this page has seen it.
 
 import { signal } from "@preact/signals";
 import type { Change, Sample } from "./feed";
@@ -6,33 +6,33 @@ import { MINUTE_MS } from "./minute";
 import type { Flight, Span } from "./run";
 import type { History } from "./rows";
 
-/** A lock was held, from its grant on. Its fence tells one from the next. */
+/** One hold of a lock, from its grant on. The fence tells it from other holds. */
 interface Hold {
 	fence: number;
 	node: string;
 	from: number;
-	to: number | null; // null: it still is
-	seen: number; // when it was last known to be held
+	to: number | null; // when the hold ended; null: it has not ended
+	seen: number; // when the lock was last known to be held
 }
 
 interface Wait {
 	node: string;
 	from: number;
-	to: number; // when it was last seen waiting
+	to: number; // when the client was last seen waiting
 }
 
 export interface Past {
-	holds: Hold[]; // by fence
+	holds: Hold[]; // the holds, sorted by fence
 	waits: Wait[];
 }
 
-const FLIGHT_MS = 300; // nobody knows when a token left: it is drawn as if it had been under way for at most so long
-const MISSED_MS = 1500; // a hold that no status had for so long is over
-const HOLDS_SEEN = 120; // of the last minute, in a picture that can be read
-const NEAR_MS = 60; // two spans of a row that are nearer to each other are drawn as one
+const FLIGHT_MS = 300; // Nobody knows when a token left. It is drawn as if it had been in flight for at most this long.
+const MISSED_MS = 1500; // a hold that was in no status for this long is over
+const HOLDS_SEEN = 120; // the most holds of the last minute that a readable picture can show
+const NEAR_MS = 60; // two bars of a row with less time between them are drawn as one
 
 const pasts = new Map<string, Past>();
-/** Counts changes. */
+/** Counts changes, so that views know when to draw again. */
 export const changed = signal(0);
 
 export function forgetPast(): void {
@@ -45,7 +45,7 @@ export function pastOf(lock: string): Past {
 }
 
 let shown: string | null = null;
-/** The lock to show if nobody has chosen one: one whose way can be seen. It stays, unless another has much more to show. */
+/** Returns the lock to show if nobody has chosen one: a lock that has moved. It stays the same, unless another has much more to show. */
 export function worthSeeing(): string | null {
 	const worth = (name: string) => (trailIsCrowded(name) ? 0 : pastOf(name).holds.length);
 	let best: string | null = null;
@@ -54,7 +54,7 @@ export function worthSeeing(): string | null {
 	return shown;
 }
 
-/** Lines between so many places would cover everything. */
+/** Are there so many nodes that lines between them would cover everything? */
 export function trailIsCrowded(lock: string): boolean {
 	return pastOf(lock).holds.length > HOLDS_SEEN;
 }
@@ -65,7 +65,7 @@ function of(lock: string): Past {
 	return past;
 }
 
-/** A grant, told by a change or found in a status. The holds before it are over. */
+/** Notes a grant, from a change or from a status. Earlier holds are over. */
 function noteHold(past: Past, fence: number, node: string, from: number, at: number): void {
 	const known = past.holds.find((h) => h.fence === fence);
 	if (known !== undefined) {
@@ -80,7 +80,7 @@ function noteHold(past: Past, fence: number, node: string, from: number, at: num
 export function noteChange({ name, what, fence, node, at_ms }: Change): void {
 	const past = of(name);
 	if (what === "granted" || what === "leader") {
-		// What held it until now is known to have been over by then.
+		// The last hold was certainly over by then.
 		for (const hold of past.holds) if (hold.to === null && hold.fence < fence) hold.seen = at_ms;
 		noteHold(past, fence, node, at_ms, at_ms);
 	} else {
@@ -98,7 +98,7 @@ function prune(now: number): void {
 	}
 }
 
-/** `whole`: it has every lock that is held or waited for. */
+/** Notes a status. `whole` says that it has every lock that is held or waited for. */
 export function noteStatus({ at_ms, status }: Sample, whole: boolean): void {
 	const listed = new Set(status.locks.map((l) => l.name));
 	for (const { name, fence, holder, waiters } of status.locks) {
@@ -118,7 +118,7 @@ export function noteStatus({ at_ms, status }: Sample, whole: boolean): void {
 	changed.value++;
 }
 
-/** What a lock's past looks like as a run: rows are nodes, times are seconds since a minute ago. */
+/** Shows a lock's past as if it were a run: rows are nodes, and times are seconds since a minute ago. */
 export class Trail implements History {
 	start: { nodes: number; holder: number | null; since: number };
 	algorithm: History["algorithm"];
@@ -141,16 +141,16 @@ export class Trail implements History {
 		return this.nodes[node - 1];
 	}
 
-	/** A time of the stream as a time of the trail. */
+	/** Converts a time of the stream to a time of the trail. */
 	time(at: number): number {
 		return (at - this.origin) / 1000;
 	}
 
-	/** Takes over what is known now. `alive` are the members that answer: elsewhere no token rests. */
+	/** Takes over what is known now. `alive` are the members that answer; no token is drawn at others. */
 	refresh(now: number, alive: Set<string>): void {
 		const { holds, waits } = pastOf(this.lock);
 		this.origin = now - MINUTE_MS;
-		this.end = this.time(now + 2 * MINUTE_MS); // what lasts goes on beyond the edge, until the next refresh
+		this.end = this.time(now + 2 * MINUTE_MS); // what lasts until now is drawn beyond the edge, until the next refresh
 		this.steps.length++;
 		this.spans = [];
 		this.flights = [];

@@ -1,21 +1,21 @@
-// The rows of a space-time diagram: one for each node, with who waits, who is inside, where the token rests, and the messages between
-// them. The laboratory draws its runs with it, and the cluster what it has seen of a lock.
+// The rows of a space-time diagram: one for each node, which shows when the node waits, is inside or has the token, and the messages
+// between them. The laboratory draws its runs with it, and the cluster draws where a lock has been.
 
 import type { Role } from "./module";
 import type { Flight, Span } from "./run";
 import { make, round, set } from "./svg";
 
 const DRAWN_MAX = 3000; // the most messages drawn at once
-const IN_PATH = 100; // how many of them are one element
+const IN_PATH = 100; // how many messages share one element
 
-/** What happened: a run of the laboratory, or what was seen of a lock. */
+/** What is drawn: a run of the laboratory, or what was seen of a lock. */
 export interface History {
-	start: { nodes: number; holder: number | null; since?: number }; // since: from when on it is known that the holder has the token
+	start: { nodes: number; holder: number | null; since?: number }; // `since`: from when on the holder is known to have the token
 	algorithm: { token: boolean; messages: { name: string; role: Role }[] };
-	steps: { length: number }; // more of them: there is more to draw
+	steps: { length: number }; // if there are more steps than before, there is more to draw
 	end: number;
 	spans: Span[];
-	flights: Flight[]; // in the order in which they were sent
+	flights: Flight[]; // the messages, in the order in which they were sent
 	name(node: number): string;
 }
 
@@ -36,13 +36,13 @@ export abstract class Rows {
 	protected row: number;
 	protected scale: number; // how many pixels a unit of time has
 	protected from = 0; // the time at the left edge
-	protected window: HTMLElement; // what is not cut off
+	protected window: HTMLElement; // the part that is not cut off
 	protected chips: SVGGElement[] = [];
-	protected lines: { msg: number; names: string; x1: number; y1: number; x2: number; y2: number }[] = []; // where messages are drawn
+	protected lines: { msg: number; names: string; x1: number; y1: number; x2: number; y2: number }[] = []; // where each message is drawn
 	protected lit: number | null = null;
-	protected content: SVGGElement; // what is seen, and as much before and after it
-	private moving: SVGSVGElement; // moves the content to the left
-	private drawn: [number, number, number] = [1, 0, 0]; // from, to; of a history of so many steps
+	protected content: SVGGElement; // the visible part, and as much before and after it
+	private moving: SVGSVGElement; // the element that moves the content to the left
+	private drawn: [number, number, number] = [1, 0, 0]; // the drawn times, from and to, and how many steps the history had
 	private litLine: SVGLineElement | null = null;
 	private roles: Map<string, Role>;
 	private tokens: Flight[] = [];
@@ -51,14 +51,14 @@ export abstract class Rows {
 
 	constructor(
 		protected svg: SVGSVGElement,
-		over: HTMLElement, // lies above it
+		over: HTMLElement, // the layer above the rows
 		readonly run: History,
 		readonly narrow: boolean,
-		protected width: number, // of the drawing, which is scaled to the room it has
+		protected width: number, // the width of the drawing, which is scaled to the room that it has
 		protected left: number, // the room for the names of the nodes
 		protected span: number, // how much time is visible
 		protected top: number, // where the first row begins
-		right = 0, // what is cut off at the right
+		right = 0, // how much is cut off at the right
 	) {
 		const nodes = run.start.nodes;
 		this.roles = new Map(run.algorithm.messages.map((m) => [m.name, m.role]));
@@ -77,7 +77,7 @@ export abstract class Rows {
 		return make("svg", { viewBox: `0 0 ${this.width} ${this.height}` }, parent);
 	}
 
-	/** Cuts off what has moved out of sight; what is in it lies as if it were not there. */
+	/** Makes the window, which cuts off what has moved out of sight. Its content is placed as if there were no window. */
 	private addWindow(over: HTMLElement, right: number): HTMLElement {
 		const window = over.appendChild(document.createElement("div"));
 		const inner = window.appendChild(document.createElement("div"));
@@ -100,7 +100,7 @@ export abstract class Rows {
 		return this.left + time * this.scale;
 	}
 
-	/** The part of the width, as a movement. */
+	/** Returns a number of pixels as a part of the width, for a movement. */
 	protected part(pixels: number): string {
 		return `translateX(${((pixels / this.width) * 100).toFixed(3)}%)`;
 	}
@@ -115,7 +115,7 @@ export abstract class Rows {
 	protected abstract drawName(node: number, y: number): SVGGElement;
 	protected abstract drawAxis(from: number, to: number): void;
 
-	/** Shows what begins at a time; draws it if it is not drawn yet. */
+	/** Shows the part that begins at this time, and draws it if it is not drawn yet. */
 	protected show(from: number): void {
 		const [first, last, steps] = this.drawn;
 		this.from = from;
@@ -157,7 +157,7 @@ export abstract class Rows {
 		};
 		const { tokens } = this;
 		if (this.run.algorithm.token && holder !== null && (tokens.length === 0 || tokens[0].from === holder)) rest(holder, this.run.start.since ?? 0, tokens[0]?.sent ?? this.run.end);
-		const next = new Map<number, number>(); // when each node next sends it
+		const next = new Map<number, number>(); // for each node, when it next sends the token
 		for (let i = tokens.length - 1; i >= 0; i--) {
 			const token = tokens[i];
 			if (Number.isFinite(token.gone) && !token.lost) rest(token.to, token.gone, next.get(token.to) ?? this.run.end);
@@ -174,7 +174,7 @@ export abstract class Rows {
 	/** Adds a message to the path of its kind, and remembers where it is. */
 	private addMessage(flight: Flight, paths: Map<string, string[]>): void {
 		const open = !Number.isFinite(flight.gone);
-		// What still flies at the end goes on as fast as messages do on the average: a line that is cut off there.
+		// A message that is still in flight at the end is drawn as fast as messages are on average, and is cut off there.
 		const gone = open ? flight.sent + this.usual : flight.gone;
 		const part = flight.lost ? 0.6 : open ? Math.min(0.6, (this.run.end + this.span * 0.02 - flight.sent) / this.usual) : 1;
 		const [y1, y2] = [this.y(flight.from), this.y(flight.to)];
@@ -185,7 +185,7 @@ export abstract class Rows {
 		paths.get(names)!.push(`M${line.x1} ${line.y1}L${line.x2} ${line.y2}`);
 	}
 
-	/** A few paths instead of thousands of lines: each element costs time in every frame. */
+	/** Draws a few paths instead of thousands of lines, because each element costs time in every frame. */
 	private drawMessages(paths: Map<string, string[]>): void {
 		for (const [names, parts] of paths)
 			for (let i = 0; i < parts.length; i += IN_PATH) make("path", { class: names, d: parts.slice(i, i + IN_PATH).join("") }, this.content);

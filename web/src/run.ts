@@ -29,13 +29,13 @@ export interface Flight {
 	type: string;
 	text: string;
 	token: boolean;
-	sent: number; // times
+	sent: number; // when the message was sent
 	sentStep: number;
-	gone: number; // when it arrives or is lost; Infinity: never
+	gone: number; // when the message arrives or is lost; Infinity: never
 	goneStep: number;
 	lost: boolean;
-	of?: number; // the message that it is a duplicate of
-	entry: number; // which entry of the run it is counted for; -1: none
+	of?: number; // the number of the message that this one duplicates
+	entry: number; // the entry of the run for which the message is counted; -1: none
 }
 
 export interface Line {
@@ -53,7 +53,7 @@ export interface Line {
 	leader?: number;
 }
 
-/** Something that happened, and what it caused. */
+/** A step: something that happened, and what it caused. */
 export interface Step {
 	t: number;
 	head: Line;
@@ -73,7 +73,7 @@ export interface Entry {
 	step: number;
 }
 
-/** A step of a node towards the permission of others. */
+/** Something that happened to a permission that a node asked for. */
 interface Permission {
 	step: number;
 	kind: "begins" | "asks" | "gets" | "yields";
@@ -81,7 +81,7 @@ interface Permission {
 }
 
 const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink"]);
-const STEPS_FIRST = 6000; // how many steps are made at once; more are made when the user comes near the end
+const STEPS_FIRST = 6000; // how many steps are made at first; more are made when the user comes near the end
 const STEPS_MORE = 2000;
 export const STEPS_MAX = 60000;
 const SNAPSHOTS_MAX = 16;
@@ -92,7 +92,7 @@ export type Look = NodeState["phase"] | "dead" | "part" | "knows" | "leads";
 
 export interface Moment {
 	states: NodeState[];
-	before: Record<string, unknown>[]; // the variables before the step
+	before: Record<string, unknown>[]; // the variables of each node before the step
 	properties: Property[];
 	ran: Ran[];
 	status: Status;
@@ -106,16 +106,16 @@ export class Run {
 	spans: Span[] = [];
 	entries: Entry[] = [];
 	elected: { node: number; leader: number; step: number }[] = [];
-	private permissions = new Map<number, Permission[]>(); // by the node that asks
+	private permissions = new Map<number, Permission[]>(); // indexed by the node that asks
 	private roles = new Map<string, Role>();
 	status!: Status;
 	cut = false; // the run has more steps than have been made
-	private maker = new Instance(); // traced
+	private maker = new Instance(); // the instance that makes the run, with a trace
 	private byNumber = new Map<number, Flight>();
-	private open = new Map<number, Span>(); // by node
+	private open = new Map<number, Span>(); // what each node is doing now, by node
 	private acted = new Set<number>();
 	private walker: Walker | null = null;
-	private snapshots = new Map<number, ArrayBuffer>(); // by step
+	private snapshots = new Map<number, ArrayBuffer>(); // snapshots of the memory, by step
 	private spacing = 250;
 
 	private constructor(

@@ -21,47 +21,47 @@ export interface Scene {
 	time: number;
 	states: NodeState[];
 	still: boolean; // messages do not move, because the user prefers reduced motion
-	stuck: Arrow[]; // who waits for whom, when nothing moves
-	broken: boolean; // something that must hold does not
-	settled: boolean; // time stands
+	stuck: Arrow[]; // who waits for whom, when nothing can happen any more
+	broken: boolean; // a property that must hold is broken
+	settled: boolean; // the time does not change at present
 	hovered: number | null;
 	hoveredNode: number | null;
 }
 
 const LABELS_MAX = 12;
-const ALONG = 26; // how far along its way a label may be from its message
-const CROWD = 60; // more messages than these are painted together
+const ALONG = 26; // how far a label may be from its message, along its way
+const CROWD = 60; // if there are more messages than this, they are painted together
 
 interface Drawn {
 	group: SVGGElement;
 	path: SVGLineElement;
-	line: string; // the same as a part of a path
+	line: string; // the line as a part of a path
 	from: Point;
 	to: Point;
 	receiver: number;
-	way: string; // from which node to which
-	text: string; // of the label
-	words: string; // the same for all messages that one step sends with the same text
-	label: Label | null; // null: it has not been shown yet
+	way: string; // the key of the lane, made of sender and receiver
+	text: string; // the text of the label
+	words: string; // a key that is the same for all messages that one step sends with the same text
+	label: Label | null; // the label; null: it has not been shown yet
 }
 
 interface Label {
 	group: SVGGElement;
 	width: number;
-	sides: Point[]; // where it may be, from the message
-	side: number; // where it is
+	sides: Point[]; // where the label may be, relative to the message
+	side: number; // the index of the side where the label is
 	placed: boolean;
-	hidden: boolean; // there is no room for it, and another message of the same words has one
+	hidden: boolean; // the label has no room, and another message with the same words has a label
 }
 
 interface Box {
-	x: number; // its middle
+	x: number; // the middle of the box
 	y: number;
 	width: number;
 	height: number;
 }
 
-/** How large a message is drawn among nodes of a radius. */
+/** Returns how large a message is drawn among nodes of this radius. */
 function sizeOf(radius: number): number {
 	return Math.max(0.5, Math.min(1, radius / 18));
 }
@@ -106,7 +106,7 @@ export class StageView {
 	readonly layout: Layout;
 	private nodes: NodeParts[] = [];
 	private flights = new Map<number, Drawn>();
-	private lanes = new Map<string, number>(); // how many messages fly each way
+	private lanes = new Map<string, number>(); // how many messages are in flight on each way
 	private pointers = new Map<string, SVGPathElement>();
 	private layers: Record<"edges" | "ways" | "pointers" | "paths" | "crowd" | "nodes" | "messages" | "red", SVGGElement>;
 	private roles = new Map<string, Role>();
@@ -114,13 +114,13 @@ export class StageView {
 	private ways: WaysView;
 	private drawnStep = -1;
 	private drawnStuck = 0;
-	private litStep = -1; // when, and for which node, the hovered one was last marked
-	private litNode: number | null = null;
+	private litStep = -1; // the step at which the hovered node was last marked
+	private litNode: number | null = null; // that node
 	private flying: Flight[] = [];
-	private drawnFlights: Flight[] | null = null; // what was last drawn, and which of them was hovered
-	private litFlight: number | null = null;
+	private drawnFlights: Flight[] | null = null; // the messages that were last drawn
+	private litFlight: number | null = null; // the message that was hovered at that time
 	private crowd: Crowd;
-	private waysOf: Flight[] | null = null; // whose ways the crowd shows
+	private waysOf: Flight[] | null = null; // the messages whose ways the crowd shows
 	private timerSince = new Map<number, [number, number]>();
 
 	constructor(
@@ -168,7 +168,7 @@ export class StageView {
 			const [from, to] = [this.point(a), this.point(b)];
 			make("line", { class: "edge", x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.edges);
 			if (!this.run.start.topology.startsWith("ring") || this.run.start.nodes > 24) continue;
-			// An arrow shows the direction of a ring.
+			// An arrow shows the direction of the ring.
 			const forward = b === a + 1 ? [from, to] : [to, from];
 			const angle = (Math.atan2(forward[1].y - forward[0].y, forward[1].x - forward[0].x) * 180) / Math.PI;
 			const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
@@ -191,9 +191,9 @@ export class StageView {
 		make("path", { class: "cross", d: `M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}` }, group);
 		const token = baton(group, radius / 30);
 		set(token, "transform", `translate(0 ${-radius}) rotate(-18)`);
-		// These stand on the side where there is room for them.
+		// Queues and rows are on the side where there is room for them.
 		const right = x + radius + 60 < this.layout.width;
-		// On a line the room beside a node is the link's.
+		// On a line, the links take the room beside a node.
 		const below = this.run.start.topology === "line";
 		const chips = make("text", { class: "chips", x: below ? 0 : right ? radius + 8 : -radius - 8, y: round(below ? radius + 20 : radius * 0.2), "text-anchor": below ? "middle" : right ? "start" : "end" }, group);
 		const row = make("g", { class: "rowbars", transform: `translate(${radius + 8} ${-radius - 2})` }, group);
@@ -242,7 +242,7 @@ export class StageView {
 		this.updateChips(state, parts);
 	}
 
-	/** A segment for each permission that the node has asked for, filled when it has come. */
+	/** Draws a segment for each permission that the node has asked for. It is filled when the permission has come. */
 	private updatePermissions(node: number, state: NodeState, step: number, parts: NodeParts): void {
 		const ring = this.layout.radius + 5;
 		if (this.run.algorithm.token || this.run.algorithm.kind === "election" || state.phase !== "waiting") {
@@ -288,7 +288,7 @@ export class StageView {
 		});
 	}
 
-	/** A bent line that keeps clear of the nodes between. */
+	/** Returns a bent line that keeps clear of the nodes in between. */
 	private curve(from: number, to: number, side = 1): string {
 		const [a, b] = [this.point(from), this.point(to)];
 		const [dx, dy] = [b.x - a.x, b.y - a.y];
@@ -391,12 +391,12 @@ export class StageView {
 			const place = placeOf(drawn, flight, scene);
 			const role = this.roles.get(flight.type)!;
 			if (crowded && !flight.token) places.push({ role, ...place });
-			// In a crowd the element is only what one points at: it need not follow every frame.
+			// In a crowd, the element is only there to be pointed at, and need not move in every frame.
 			if (!crowded || flight.token || scene.settled) drawn.group.setAttribute("transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
 			if (labels) shown.push([drawn, place]);
 		}
 		if (labels) this.placeLabels(shown);
-		// In a crowd nothing has a label, and the classes change only with what flies.
+		// In a crowd nothing has a label, and classes change only when a message is sent or arrives.
 		if (!crowded || !same) this.markFlights(scene, labels);
 		if (!crowded) {
 			this.crowd.clear();
@@ -416,7 +416,7 @@ export class StageView {
 		}
 	}
 
-	/** What has arrived or was lost; the focus goes to the node that has it. */
+	/** Removes messages that have arrived or were lost. The focus goes to the node that received the message. */
 	private removeGone(present: Set<number>): void {
 		for (const [msg, drawn] of this.flights) {
 			if (present.has(msg)) continue;
@@ -428,12 +428,13 @@ export class StageView {
 		}
 	}
 
-	/** Beside the path, so far that the label does not cover it; on the side where it covers no node and no other label. */
+	/** Places labels beside the paths of their messages, without covering them, on the side where they cover no node and no other
+	 * label. */
 	private placeLabels(shown: [Drawn, Point][]): void {
 		const taken: Box[] = this.layout.points.map((p) => ({ x: p.x, y: p.y, width: this.layout.radius * 2, height: this.layout.radius * 2 }));
-		// Near another message a label would be taken for that one's.
+		// A label near another message would be taken for the label of that message.
 		const others = shown.map(([, place]) => ({ ...place, width: 40, height: 28 }));
-		const said = new Set<string>(); // the words that have a label already
+		const said = new Set<string>(); // the words that already have a label
 		for (const [own, [drawn, place]] of shown.entries()) {
 			if (drawn.label === null) drawn.label = this.drawLabel(drawn);
 			const { width, sides } = drawn.label;
@@ -442,7 +443,7 @@ export class StageView {
 				const outside = Math.max(0, width / 2 - box.x, box.x + width / 2 - this.layout.width) + Math.max(0, 9 - box.y, box.y + 9 - this.layout.height);
 				return others.reduce((sum, other, i) => sum + (i === own ? 0 : overlap(box, other)), taken.reduce((sum, other) => sum + overlap(box, other), outside * 20));
 			};
-			// It stays where it is unless that is worse: a label that jumps cannot be read.
+			// The label stays where it is unless another place is better: a label that jumps cannot be read.
 			let best = drawn.label.side;
 			let least = covers(boxOf(best));
 			for (let i = 0; i < sides.length && least > 0; i++) {
@@ -451,7 +452,8 @@ export class StageView {
 			}
 			drawn.label.placed = true;
 			drawn.label.side = best;
-			// Six equal labels around the node that has just sent them could not be read. One shows again when it has room.
+			// Six equal labels around the node that has just sent them could not be read. A label appears again when it has
+			// room.
 			drawn.label.hidden = said.has(drawn.words) && least > (drawn.label.hidden ? 0 : 60);
 			if (drawn.label.hidden) continue;
 			said.add(drawn.words);
@@ -536,7 +538,7 @@ export class StageView {
 		return this.nodes.find((_, i) => this.run.name(i + 1) === name)?.group;
 	}
 
-	/** Puts the focus on a message, or, if it flies no more, on the node to which it went; or on a node. */
+	/** Puts the focus on a message or, if it is not in flight any more, on the node to which it went; or on a node. */
 	focus(node: number, msg: number): void {
 		const element = this.flights.get(msg)?.group ?? this.nodes[(this.run.flight(msg)?.to ?? node) - 1]?.group;
 		element?.focus({ preventScroll: true });
@@ -548,7 +550,7 @@ function towards(from: Point, to: Point, distance: number): Point {
 	return { x: from.x + ((to.x - from.x) / length) * distance, y: from.y + ((to.y - from.y) / length) * distance };
 }
 
-/** Where a message is between its sender and its receiver. */
+/** Returns where a message is between its sender and its receiver. */
 function placeOf(drawn: Drawn, flight: Flight, scene: Scene): Point {
 	const duration = flight.gone - flight.sent;
 	let part = !Number.isFinite(duration) ? 0.5 : duration <= 0 ? 1 : Math.min(1, Math.max(0, (scene.time - flight.sent) / duration));

@@ -1,4 +1,4 @@
-// What the page shows: one run, one moment of it, and how it got there.
+// What the page shows: a run, a moment of it, and how the user got there.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { FIRST, hashOf, placeOf } from "./address";
@@ -44,7 +44,7 @@ export const moment = computed(() => (run.value === null ? null : run.value.mome
 export const states = computed(() => (run.value === null ? [] : told.value === step.value ? moment.value!.states : run.value.states(step.value)));
 export const requests = computed(() => (grown.value >= 0 && run.value !== null ? requestsOf(run.value) : []));
 
-const TOLD_EVERY = 120; // milliseconds
+const TOLD_EVERY = 120; // how often the description changes while a run plays, in milliseconds
 let toldLast = 0;
 effect(() => {
 	if (playing.value) return;
@@ -52,7 +52,7 @@ effect(() => {
 	until.value = null;
 });
 effect(() => {
-	// A run that went its own way is in no frame any more.
+	// A run that the user has changed belongs to no frame of the tour any more.
 	if (tour.value !== null && run.value?.acts.length === 0) frame.value = frameOf(tour.value, step.value, frame.peek());
 });
 
@@ -67,7 +67,7 @@ let watch: Watch | null = null;
 function look(): void {
 	const current = run.value;
 	if (watch === null || current === null) return;
-	const more = watch.look(current.steps.length, playing.peek() ? 2 : 6); // frames come first
+	const more = watch.look(current.steps.length, playing.peek() ? 2 : 6); // drawing comes first, so only little is done here
 	broken.value = watch.broken;
 	if (more) setTimeout(look, 10);
 }
@@ -116,7 +116,7 @@ export function show(origin: Source, acts: Act[], to: number | null = null, at: 
 	}
 }
 
-/** A tour at a frame, or at a step of it. Throws an Error if there is none of this name. */
+/** Shows a tour at a frame, or at a step of it. Throws an Error if there is no tour of this name. */
 async function showTour(name: string, at: number, acts: Act[], to: number | null): Promise<void> {
 	const text = (await loadTours())[name];
 	if (text === undefined) throw new Error(`there is no tour '${name.slice(0, 40)}'`);
@@ -131,7 +131,7 @@ async function showTour(name: string, at: number, acts: Act[], to: number | null
 	wrong.value = sentence;
 }
 
-/** What an address shows; if it makes no sense, what is wrong with it, and the first run. */
+/** Shows what an address names. If it makes no sense, says what is wrong with it, and shows the first run. */
 export async function showAddress(hash: string): Promise<void> {
 	let sentence: string | null = null;
 	const bare = /^(#(all|lab)?)?$/.exec(hash);
@@ -149,7 +149,7 @@ export async function showAddress(hash: string): Promise<void> {
 	wrong.value = sentence;
 }
 
-/** The question of the frame, as long as it has no right answer. */
+/** Returns the question of the frame, as long as it was not answered correctly. */
 export function question(): Tour["frames"][number]["question"] {
 	const asked = tour.value?.frames[frame.value]?.question ?? null;
 	const given = answered.value[questionKey()];
@@ -160,13 +160,13 @@ export function questionKey(): string {
 	return `${tour.value?.name} ${frame.value}`;
 }
 
-/** Answers the question of the frame; what follows is shown if the answer is right. */
+/** Answers the question of the frame. If the answer is right, shows what follows. */
 export function answer(index: number): void {
 	answered.value = { ...answered.value, [questionKey()]: index };
 	if (question() === null) playFrame();
 }
 
-/** Plays what the frame tells, or shows its end to who wants no motion. */
+/** Plays the steps of the frame, or shows its end if the user prefers reduced motion. */
 function playFrame(): void {
 	const { from, to } = tour.value!.frames[frame.value];
 	if (step.value < from || step.value >= to) go(from);
@@ -178,7 +178,7 @@ function playFrame(): void {
 	remember();
 }
 
-/** To a frame of the tour: forward it is played, back it is there at once. */
+/** Goes to a frame of the tour. Forward, it is played; backward, it is shown at once. */
 export function goFrame(index: number): void {
 	const made = tour.value!;
 	if (index < 0 || index >= made.frames.length) return;
@@ -193,7 +193,7 @@ export function goFrame(index: number): void {
 	remember();
 }
 
-/** To a step, at its time or at one before the next step. */
+/** Goes to a step, at its own time or at a later time before the next step. */
 export function go(to: number, at?: number): void {
 	const current = run.value!;
 	while (to >= current.steps.length && extend());
@@ -202,7 +202,7 @@ export function go(to: number, at?: number): void {
 	move(next, at === undefined ? first : Math.max(first, Math.min(last, at)));
 }
 
-/** Both change at once, so that everything is drawn once. */
+/** Changes step and time together, so that everything is drawn only once. */
 function move(next: number, at: number): void {
 	batch(() => {
 		wrong.value = null;
@@ -264,13 +264,13 @@ export async function address(): Promise<string> {
 	return hashOf({ tour: null, frame: null, source: current.source, acts: current.acts, step: step.value, time: between ? Number(time.value.toFixed(6)) : null });
 }
 
-/** The browser's Back leads to the place before. */
+/** Makes the browser's Back lead to the last place. */
 export function keepPlace(before: string, hash: string): void {
 	if (before.length < 8000) history.replaceState(null, "", before);
 	if (hash.length < 8000) history.pushState(null, "", hash);
 }
 
-/** Shows another run in place of this one. Back undoes it; acts that the other run cannot have are spoken of. */
+/** Shows another run in place of this one. Back undoes it. Acts that are not possible in the other run are reported. */
 export function replaceRun(origin: Source): void {
 	const before = view.value === "lab" ? address() : location.hash;
 	const count = run.value!.acts.length;

@@ -1,4 +1,4 @@
-// When nothing can move any more and somebody waits: who waits for whom.
+// When nothing can happen any more and a node waits: who waits for whom.
 
 import type { NodeState } from "./module";
 import type { Flight, Run } from "./run";
@@ -6,8 +6,8 @@ import { nodeOf } from "./stage";
 
 export interface Waiting {
 	node: number;
-	asked: number; // whose answer is missing; 0: nobody was asked
-	held: number; // who has it instead; 0: nobody says so
+	asked: number; // the node whose answer is missing; 0: nobody was asked
+	held: number; // the node that has the permission instead; 0: not known
 }
 
 /** Returns null if something can still happen, by itself or because somebody leaves. */
@@ -41,10 +41,10 @@ export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] 
 export interface Arrow {
 	from: number;
 	to: number;
-	cycle: boolean; // it is why nothing moves
+	cycle: boolean; // the arrow is part of a cycle, which is why nothing can happen
 }
 
-/** The token that was lost up to a step, if no other was sent since. Then this is why nothing moves. */
+/** Returns the token that was lost up to a step, if no other was sent since. Then this is why nothing can happen. */
 export function lostToken(run: Run, step: number): Flight | null {
 	const last = run.flights.findLast((f) => f.token && f.sentStep <= step);
 	return last !== undefined && last.lost && last.goneStep <= step ? last : null;
@@ -58,7 +58,7 @@ export function arrowsOf(run: Run, waiting: Waiting[], step: number): Arrow[] {
 		if (to !== 0 && to !== node) pairs.set(`${node} ${to}`, { from: node, to, cycle: false });
 	}
 	const arrows = [...pairs.values()];
-	// Who asked whom may go round in a circle, but nobody waits for the next one in it.
+	// Requests may go round in a circle, but no node waits for the next one in it.
 	if (lostToken(run, step) !== null) return arrows;
 	const reaches = (from: number, to: number, seen = new Set<number>()): boolean => {
 		if (from === to) return true;
@@ -71,7 +71,7 @@ export function arrowsOf(run: Run, waiting: Waiting[], step: number): Arrow[] {
 
 const SENTENCES_MAX = 6;
 
-/** "1, 2 and 5". */
+/** Writes a list such as "1, 2 and 5". */
 function list(words: string[]): string {
 	return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
@@ -89,7 +89,7 @@ export function stuckWords(run: Run, waiting: Waiting[], step: number): string {
 		return `${name(node)} needs the permission of ${name(asked)}${held === 0 ? "" : held === asked ? ", which keeps it" : `, which ${name(held)} has`}`;
 	});
 	if (words.length === 0) return "";
-	// One more takes no more room than saying that there is one.
+	// One more sentence takes no more room than saying that there is one more.
 	const shown = words.length <= SENTENCES_MAX + 1 ? words : [...words.slice(0, SENTENCES_MAX), `and ${words.length - SENTENCES_MAX} more`];
 	return `${shown.join("; ")}.`;
 }

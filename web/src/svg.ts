@@ -1,4 +1,4 @@
-// SVG elements by hand: made once, then only their attributes change.
+// Makes SVG elements. Each is made once; later only its attributes change.
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 

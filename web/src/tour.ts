@@ -14,10 +14,10 @@ export interface Question {
 
 export interface Frame {
 	title: string;
-	words: string[]; // paragraphs
+	words: string[]; // the words of the frame, in paragraphs
 	question: Question | null;
-	from: number; // the step before its first
-	to: number; // its last step
+	from: number; // the last step before the frame
+	to: number; // the last step of the frame
 }
 
 export interface Tour {
@@ -28,7 +28,7 @@ export interface Tour {
 
 let texts: Promise<Record<string, string>> | null = null;
 
-/** All tours by name; they come when the first is asked for. */
+/** Returns all tours by name. They are loaded when the first one is asked for. */
 export function loadTours(): Promise<Record<string, string>> {
 	texts ??= json<Record<string, string>>("tours.json");
 	return texts;
@@ -51,7 +51,7 @@ export function errorsOf(all: Record<string, string>): Map<string, [string, stri
 	return found;
 }
 
-/** The line of the scenario at which each step happened; steps are counted from 1. */
+/** Returns the line of the scenario at which each step happened; steps are counted from 1. */
 function linesOf(source: Source): number[] {
 	const walker = new Walker(source, []);
 	const lines = [0];
@@ -59,11 +59,11 @@ function linesOf(source: Source): number[] {
 	return lines;
 }
 
-/** Throws an Error if the text is not a scenario. */
+/** Reads a tour. Throws an Error if the text is not a scenario. */
 export function readTour(name: string, text: string): Tour {
 	const source: Source = { scenario: text };
 	const found: { frame: Frame; line: number }[] = [];
-	let open = false; // the words of a frame go on
+	let open = false; // the next line may continue the words of a frame
 	text.split("\n").forEach((raw, i) => {
 		const line = raw.trim();
 		const last = found[found.length - 1]?.frame;
@@ -86,7 +86,7 @@ export function readTour(name: string, text: string): Tour {
 	return { name, source, frames: found.map(({ frame }) => frame) };
 }
 
-/** The frame that a step belongs to, as near as possible to the one that is shown. */
+/** Returns the frame that a step belongs to, as near as possible to the one that is shown. */
 export function frameOf(tour: Tour, step: number, shown: number): number {
 	const has = (i: number) => tour.frames[i] !== undefined && step >= tour.frames[i].from && step <= tour.frames[i].to;
 	if (has(shown)) return shown;

@@ -1,8 +1,8 @@
-// The card of a tour: the words of a frame, its question, and the way through the frames.
+// The card of a tour: the words of a frame, its question, and the buttons to other frames.
 
 import { answer, answered, frame, goFrame, question, questionKey, returnToRun, run, tour } from "./state";
 
-/** Words between backquotes are code. */
+/** Shows words; those between backquotes are code. */
 function Words(props: { text: string }) {
 	return <>{props.text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
@@ -26,7 +26,7 @@ function Ask(props: { asked: NonNullable<ReturnType<typeof question>> }) {
 	);
 }
 
-/** How many questions of this tour have their right answer. */
+/** Says how many questions of this tour were answered correctly. */
 function countRight(): string {
 	const { name, frames } = tour.value!;
 	const asked = frames.flatMap((f, i) => (f.question === null ? [] : [{ question: f.question, given: answered.value[`${name} ${i}`] }]));
@@ -34,7 +34,7 @@ function countRight(): string {
 	return asked.length === 0 ? "" : ` · ${right} of ${asked.length} answered`;
 }
 
-const LATE = 9999; // later than the end of any tour
+const LATE = 9999; // a step that is later than the end of any tour
 
 export function TourCard() {
 	const current = tour.value;

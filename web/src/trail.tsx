@@ -10,8 +10,8 @@ import { Rows } from "./rows";
 import { algorithms, narrow, still } from "./state";
 import { make, round } from "./svg";
 
-const RIGHT = 14; // as much as the diagram of a run leaves
-const ROWS_MAX = 12; // in a larger cluster only the nodes that have to do with the lock have a row
+const RIGHT = 14; // the same margin as in the diagram of a run
+const ROWS_MAX = 12; // in a larger cluster, only nodes that held the lock or waited for it have a row
 const REFRESH_MS = 250;
 const FRAME_MS = 100;
 
@@ -35,14 +35,14 @@ class TrailView extends Rows {
 		return name;
 	}
 
-	protected drawAxis(): void {} // it stands
+	protected drawAxis(): void {} // this axis does not move
 
 	draw(at: number): void {
 		this.show(this.trail.time(at) - MINUTE_MS / 1000);
 	}
 }
 
-/** The nodes that have a row: the members, and who held the lock or waited for it. */
+/** Returns the nodes that have a row: the members, and those that held the lock or waited for it. */
 function rowsOf(lock: string): string[] {
 	const { holds, waits } = pastOf(lock);
 	const involved = new Set([...holds, ...waits].map((one) => one.node));
@@ -55,7 +55,7 @@ function alive(): Set<string> {
 	return new Set(cards.value.filter((c) => c.removed === null && c.member.state !== "silent").map((c) => c.member.name));
 }
 
-/** The picture in words. */
+/** Describes the picture in words. */
 function wordsOf(lock: string): string {
 	const times = new Map<string, number>();
 	for (const { node, from, to } of pastOf(lock).holds) times.set(node, (times.get(node) ?? 0) + (to ?? now()) - Math.max(from, now() - MINUTE_MS));
@@ -83,7 +83,7 @@ function Picture(props: { lock: string; nodes: string[]; token: boolean }) {
 			view.draw(at);
 		};
 		draw();
-		// Who wants no motion sees it move with each status only.
+		// If the user prefers reduced motion, the picture moves only with each status.
 		const stop = effect(() => {
 			clearInterval(timer);
 			void latest.value;
@@ -103,7 +103,7 @@ function Picture(props: { lock: string; nodes: string[]; token: boolean }) {
 	);
 }
 
-/** The chosen lock in words: who holds it, and who waits in which order. */
+/** Describes the chosen lock in words: who holds it, and who waits in which order. */
 function Whole(props: { lock: Lock }) {
 	const { holder, waiters, waiters_total, order, fence } = props.lock;
 	return (

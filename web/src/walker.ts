@@ -1,4 +1,4 @@
-// Takes the module through a run: its steps, and the user's acts between them.
+// Leads the module through a run: its steps, and the user's acts between them.
 
 import { Instance, type Property } from "./module";
 import type { Act, Source } from "./run";
@@ -7,7 +7,7 @@ const NODES_MAX = 60;
 
 export function begin(instance: Instance, source: Source, traced: boolean): void {
 	const wrong = "words" in source ? instance.open(source.words, traced) : instance.scenario(source.scenario, traced);
-	// The page has words where the command line has options, and fewer nodes.
+	// The page says "topology" where the command line says "--topology", and shows fewer nodes.
 	if (wrong !== null) throw new Error(wrong.replace(/^--(?=[a-z]+ ')/, "").replace(/^(nodes .* to )\d+/, `$1${NODES_MAX}`));
 }
 

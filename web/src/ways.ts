@@ -1,4 +1,4 @@
-// Elections on a ring: how far each number came.
+// Elections on a ring: how far each number went.
 
 import type { Layout } from "./layout";
 import type { Role } from "./module";
@@ -9,7 +9,7 @@ const NODES_MAX = 24;
 const LANES_MAX = 9;
 
 interface Way {
-	first: number; // the node it sets out from
+	first: number; // the node that the number started from
 	direction: 1 | -1;
 	hops: Flight[];
 	lane: number;
@@ -24,7 +24,7 @@ function numberIn(text: string): string {
 function findWays(run: Run, roles: Map<string, Role>): Way[] {
 	const { nodes } = run.start;
 	const ways: Way[] = [];
-	const arrived = new Map<number, Way>(); // by the step of the last arrival
+	const arrived = new Map<number, Way>(); // the way of each message, by the step in which it arrived
 	for (const flight of run.flights) {
 		if (roles.get(flight.type) !== "asks") continue;
 		const direction = flight.to === (flight.from % nodes) + 1 ? 1 : -1;
@@ -61,7 +61,7 @@ export class WaysView {
 	private ways: Way[] = [];
 	private paths: SVGPathElement[] = [];
 	private ends: SVGPathElement[] = [];
-	private known = -1; // flights that were read
+	private known = -1; // how many flights were read
 	private lanes = 0;
 
 	constructor(
@@ -109,7 +109,8 @@ export class WaysView {
 		set(this.paths[i], "class", "way" + (come >= nodes ? " home" : ""));
 		set(this.paths[i], "d", "M" + points.map(([px, py]) => `${round(px)} ${round(py)}`).join("L"));
 		const [ex, ey] = at(from + way.direction * come * hop);
-		// Where numbers go both ways, a number may have come as far as it should. Only on a ring of one direction it was stopped.
+		// If numbers go both ways, a number may have gone as far as it should. Only on a ring with one direction it was certainly
+		// stopped.
 		const stopped = this.run.algorithm.oneWay && come === way.hops.length && come < nodes;
 		set(this.ends[i], "d", stopped ? `M${round(ex - 3)} ${round(ey - 3)}l6 6m0 -6l-6 6` : "");
 	}

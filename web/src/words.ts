@@ -1,4 +1,4 @@
-// What happened, in a sentence and what follows from it.
+// Describes what happened in a step, and what follows from it.
 
 import type { Role } from "./module";
 import type { Line, Look, Run, Step } from "./run";
@@ -13,7 +13,7 @@ export function showValue(value: unknown): string {
 	if (value === null || value === undefined) return "–";
 	if (value === true) return "yes";
 	if (value === false) return "no";
-	// A list of yes and no is shown as the set of the nodes that are yes.
+	// A list of booleans is shown as the set of nodes for which it is true.
 	if (Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === "boolean")) return "{" + value.flatMap((v, i) => (v ? [i + 1] : [])).join(" ") + "}";
 	if (Array.isArray(value)) return value.length === 0 ? "–" : "[" + value.map((v) => (v === null ? "–" : Array.isArray(v) ? showValue(v) : String(v))).join(" ") + "]";
 	return String(value);
