@@ -127,7 +127,7 @@ static void test_a_lock_goes_from_one_to_the_next(void **state)
 	assert_int_equal(baton_finish(two, &second), 0);
 	assert_true(second > first);
 	assert_int_equal(baton_sync(one), 0);
-	/* The same by closing. */
+	/* Closing the handle withdraws a request, too. */
 	assert_int_equal(baton_lock_start(one, "x", BATON_FOREVER), 0);
 	baton_close(two);
 	assert_true(readable(baton_fd(one), LONG_MS));
@@ -136,7 +136,8 @@ static void test_a_lock_goes_from_one_to_the_next(void **state)
 	baton_close(one);
 }
 
-/* Sends more than fits into the sockets' buffers if nobody reads. */
+/* Takes so many locks that the commands would not fit into the sockets' buffers if nobody read
+ * them. */
 static void test_many_locks_are_taken_and_given_back(void **state)
 {
 	enum { LOCKS = 3000 };
@@ -230,7 +231,7 @@ static void test_an_idle_session_does_not_mind_a_restart(void **state)
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, NULL), 0);
 	stop_node(SIGTERM);
 	start_node();
-	/* This time something was held. */
+	/* This time a lock was held. */
 	assert_int_equal(baton_lock(baton, "y", BATON_FOREVER, NULL), BATON_ELOST);
 	baton_close(baton);
 }
@@ -271,7 +272,7 @@ static void test_leaders_are_observed(void **state)
 		expect_change(observers[i], BATON_LED, first, "here");
 		expect_change(observers[i], BATON_LEADS, second, "a b\nc");
 	}
-	/* A leader whose session ends. */
+	/* The session of a leader ends. */
 	baton_close(two);
 	assert_int_equal(baton_elect(one, "e", "", 0, &third), 0);
 	expect_change(observer, BATON_LED, second, "a b\nc");
@@ -326,11 +327,12 @@ static void test_a_child_keeps_the_session(void **state)
 	assert_int_equal(pipe(end), 0);
 	pid_t holder = fork();
 	if (holder == 0) {
-		static struct baton *baton; /* static, so that it is no leak */
+		static struct baton
+		        *baton; /* static, so that sanitizers do not take it for a leak */
 		baton = baton_open(path);
 		if (baton_lock(baton, "x", BATON_FOREVER, NULL) < 0 || fork() < 0)
 			_exit(1);
-		/* Both the child and its child are alive. */
+		/* By now both the child and its own child are alive. */
 		close(end[1]);
 		(void)!write(ready[1], "r", 1);
 		(void)!read(end[0], &byte, 1);

@@ -1,7 +1,5 @@
-/*
- * What will happen in a simulated world, the earliest first; of two things at the same time, the
- * one that was planned first.
- */
+/* The events that are planned in a simulated world, the earliest first. Of two events at the same
+ * time, the one that was planned first comes first. */
 #ifndef AGENDA_H
 #define AGENDA_H
 
@@ -11,10 +9,10 @@
 struct happening {
 	uint64_t time, order;
 	int kind;      /* the world's own number for what happens */
-	int server;    /* the place of the server that it happens to */
-	uint64_t life; /* the life, or the timer, of that server for which it is meant */
+	int server;    /* the place of the server that the event is for */
+	uint64_t life; /* the life, or the timer, of that server for which the event is meant */
 	uint64_t from, to;
-	uint8_t *bytes; /* of a letter; the owner of the happening frees them */
+	uint8_t *bytes; /* the bytes of a letter; the owner of the event frees them */
 	size_t size;
 };
 
@@ -28,7 +26,7 @@ struct agenda {
 void agenda_add(struct agenda *agenda, struct happening happening);
 /* The agenda must not be empty. */
 struct happening agenda_take(struct agenda *agenda);
-/* Also frees the bytes of everything that is left. */
+/* Frees the agenda, and the bytes of everything that is left. */
 void agenda_free(struct agenda *agenda);
 
 #endif

@@ -19,7 +19,7 @@ struct scene {
 	uint32_t a, b;
 	/* The period that is measured, in leases from the beginning of the fault. */
 	uint32_t from, to;
-	double goal; /* percent */
+	double goal; /* the goal, in percent */
 };
 
 static const struct scene scenes[] = {
@@ -34,8 +34,8 @@ static const struct scene scenes[] = {
         {"a voter in a crash loop, the next 13 leases", FAULT_LOOP, BEE, DOG, 13, 26, 87},
 };
 
-/* Returns the part of the time in which clients of the hosts without the fault are served: a
- * quarter of a lease counts if one of a host's clients was let in, or none waited. */
+/* Returns for how much of the time clients of the hosts without the fault are served. A quarter of
+ * a lease counts if one of a host's clients was let in, or none waited. */
 static double run(const struct scene *scene, uint64_t seed, struct ordeal_result *result)
 {
 	const uint64_t begin = 5 * LEASE;

@@ -73,7 +73,7 @@ uint64_t colony_when(const struct colony *colony, uint32_t place, uint64_t clock
 	if (clock <= here)
 		return colony->now;
 	uint64_t ahead = clock - here;
-	/* Rather a little late than early: a timer that fires early has to fire again. */
+	/* Round up: a timer that fires early has to fire again. */
 	uint64_t rate = (uint64_t)(1000000 + colony->places[place].drift_ppm);
 	return colony->now + ahead / rate * 1000000 + ahead % rate * 1000000 / rate + 2000;
 }
@@ -103,7 +103,7 @@ static void await_tick(struct colony *colony, struct colony_place *place)
 
 /* --- effects --- */
 
-/* Where all keep to the protocol, nobody has reason to say anything else about others. */
+/* If all keep to the protocol, nobody has a reason to log anything else about others. */
 static bool may_say(const struct colony *colony, const char *text)
 {
 	static const char *const lines[] = {
@@ -303,8 +303,8 @@ static uint32_t list_founders(const struct colony *colony, const struct colony_p
 	return count;
 }
 
-/* Whoever joins is told the address of one founder, or of all. Strangers know the other cluster, as
- * if somebody had copied addresses. */
+/* A node that joins is told the address of one founder, or of all. Strangers know the other
+ * cluster, as if somebody had copied addresses. */
 static void list_addresses(const struct colony *colony, struct colony_place *place,
                            struct electors *ret_addresses)
 {
@@ -355,7 +355,8 @@ void colony_start(struct colony *colony, uint32_t number)
 	        .draw = draw,
 	        .context = &place->chance,
 	};
-	/* Whoever has met the founders once, or knows others, need not be given their list again. */
+	/* A node that has met the founders once, or knows others, need not be given the list
+	 * again. */
 	bool knows = identity.stage == BIRTH_RECORD ||
 	             (identity.stage == BIRTH_LIFE && place->disk.addresses.count > 0);
 	if (knows && chance_percent(&place->chance, 30))
@@ -391,7 +392,7 @@ void colony_kill(struct colony *colony, uint32_t number, bool polite)
 	disk_crash(colony, place);
 }
 
-/* Ends processes that were asked to leave, when they have. */
+/* Ends processes that were asked to leave and have left. */
 static void end_leavers(struct colony *colony)
 {
 	for (uint32_t i = 0; i < colony->places_count; i++) {
@@ -515,7 +516,8 @@ static const char *unsettled(struct colony *colony, char room[200])
 	return waits;
 }
 
-/* Takes long, because a name that was removed often waits up to 64 leases before it may join. */
+/* Runs until all serve again. This takes long, because a name that was removed often waits up to 64
+ * leases before it may join. */
 static void heal(struct colony *colony)
 {
 	enum { LEASES_MAX = 160 };

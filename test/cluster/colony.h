@@ -29,36 +29,39 @@ enum {
 #define COLONY_MS UINT64_C(1000000)
 #define COLONY_SECOND UINT64_C(1000000000)
 
-/* Kinds of events. `node` is a place, `number` and `from` whatever the owner of the kind needs. */
+/* Kinds of events. `node` is a place; the owner of the kind decides what `number` and `from`
+ * mean. */
 enum colony_event {
 	COLONY_TICK,
 	COLONY_START,
-	COLONY_DISK,   /* colony_disk.c */
-	COLONY_WIRE,   /* colony_wires.c */
-	COLONY_CLIENT, /* colony_clients.c */
-	COLONY_FAULT,  /* colony_faults.c */
+	COLONY_DISK,   /* handled by colony_disk.c */
+	COLONY_WIRE,   /* handled by colony_wires.c */
+	COLONY_CLIENT, /* handled by colony_clients.c */
+	COLONY_FAULT,  /* handled by colony_faults.c */
 };
 
-/* Drawn from the seed. Times between faults are means; 0: never. */
+/* The plan of a run, drawn from the seed. Times between faults are means; 0: never. */
 struct colony_plan {
 	uint64_t seed;
 	uint32_t nodes, founders;
-	bool strangers; /* there is another cluster, too */
+	bool strangers; /* there is also another cluster */
 	const struct algorithm *algorithm;
 	uint64_t lease_ns;
 	struct electorate_options electorate;
-	uint64_t delay_max; /* how long bytes are under way */
-	uint64_t write_max; /* how long a write takes */
-	uint64_t calm_ns;   /* how long there are no faults at first */
-	uint64_t faults_ns; /* when they end */
+	uint64_t delay_max; /* the longest time that bytes are in flight */
+	uint64_t write_max; /* the longest time that a write takes */
+	uint64_t calm_ns;   /* how long there are no faults at the beginning */
+	uint64_t faults_ns; /* when faults end */
 	uint64_t cut_every, stall_every, pause_every, kill_every, leave_every, wipe_every;
 	uint64_t stall_mean, down_mean;
 
-	size_t room;                /* how many bytes a connection holds in each direction */
-	uint32_t piece_max;         /* how many bytes are read at once; 0: all that are there */
-	uint32_t short_percent;     /* how many writes take only a part although there is room */
-	uint32_t silent_percent;    /* how many ends learn late that their connection was cut */
-	uint32_t dial_fail_percent; /* how many dials fail */
+	size_t room;        /* how many bytes a connection holds in each direction */
+	uint32_t piece_max; /* how many bytes are read at once; 0: all that are there */
+	uint32_t
+	        short_percent; /* how many percent of writes take only a part although there is room */
+	uint32_t
+	        silent_percent; /* how many percent of ends learn late that their connection was cut */
+	uint32_t dial_fail_percent; /* how many percent of dials fail */
 	uint32_t dial_slow_percent;
 	uint64_t accept_late_max;
 };
@@ -69,34 +72,34 @@ struct disk_job {
 	STAILQ_ENTRY(disk_job) entry;
 	enum disk_job_kind kind;
 	struct durable_write write;
-	struct out bytes; /* of an identity */
+	struct out bytes; /* the bytes of an identity */
 	char name[ENTRY_NAME_MAX + 1], address[ENTRY_ADDRESS_MAX + 1];
 };
 
 /* A data directory, which survives processes. */
 struct colony_disk {
 	bool exists;
-	struct out identity; /* as it is stored */
+	struct out identity; /* the identity as it is stored */
 	struct shadow log;
 	struct electors addresses;
-	STAILQ_HEAD(, disk_job) jobs; /* what is not durable yet, the oldest first */
+	STAILQ_HEAD(, disk_job) jobs; /* writes that are not durable yet, the oldest first */
 	uint64_t busy_until;
 };
 
 struct colony_place {
 	uint32_t number;
 	char name[8], address[COLONY_ADDRESS_MAX];
-	bool stranger; /* it is of the other cluster */
-	bool keeps;    /* its processes have a data directory */
-	bool joins;    /* its processes are given addresses, not the list of founders */
+	bool stranger; /* the place belongs to the other cluster */
+	bool keeps;    /* processes here have a data directory */
+	bool joins;    /* processes here are given addresses, not the list of founders */
 	int64_t drift_ppm;
 	uint64_t clock_base;
 
-	struct member *member; /* NULL: no process runs here */
+	struct member *member; /* the member; NULL: no process runs here */
 	uint64_t life;         /* counts the processes that have run here */
 	uint64_t process;
-	uint64_t server; /* the id of its data directory, or of its process */
-	uint64_t word;   /* the lease word that its clients read */
+	uint64_t server; /* the id of the data directory, or of the process */
+	uint64_t word;   /* the lease word that clients of this place read */
 	uint64_t tick, tick_number;
 	uint64_t paused_until;
 	bool leaving;
@@ -110,14 +113,15 @@ enum client_state { CLIENT_IDLE, CLIENT_WAITS, CLIENT_HOLDS };
 struct colony_client {
 	uint32_t place;
 	enum client_state state;
-	uint64_t session; /* 0: none */
-	uint64_t life;    /* the life of its place in which it has the session, or the hold */
+	uint64_t session; /* the client's session; 0: none */
+	uint64_t life; /* the life of its place in which the client has the session, or the hold */
 	uint32_t lock;
 	uint64_t fence, lapses;
-	uint64_t word;   /* what it reads if the process that let it in is gone */
-	bool lost;       /* its process says that it has lost the lock */
-	uint64_t wake;   /* the number of its next event */
-	uint32_t rounds; /* how often it is still to be let in, after the healing */
+	uint64_t
+	        word; /* the last word of the process that let the client in, if that process is gone */
+	bool lost;       /* the process has told the client that it lost the lock */
+	uint64_t wake;   /* the number of the client's next event */
+	uint32_t rounds; /* after the healing: how many more times the client must be let in */
 	struct chance chance;
 };
 
@@ -136,11 +140,13 @@ struct colony {
 	/* Nothing arrives before this time; indexed by sender, then receiver. */
 	uint64_t stalled[COLONY_PLACES_MAX][COLONY_PLACES_MAX];
 	struct chance chance;
-	struct cluster_id clusters[2]; /* the cluster, and that of strangers, once they live */
+	struct cluster_id
+	        clusters[2]; /* the cluster, and the cluster of strangers, once they live */
 	bool healing;
 
-	uint64_t grants, connections, cuts, bytes, kills, wipes, lives; /* totals so far */
-	uint64_t hash; /* of everything that was noted */
+	uint64_t grants, connections, cuts, bytes, kills, wipes,
+	        lives; /* totals of the run so far */
+	uint64_t hash; /* a hash of everything that was noted */
 	FILE *trace;
 	bool failed;
 	char wrong[400];
@@ -154,20 +160,20 @@ struct colony_result {
 
 /* Draws a plan from the seed. */
 void colony_plan(uint64_t seed, struct colony_plan *ret_plan);
-/* Runs it. Writes what happened to `trace`, unless it is NULL. */
+/* Runs the plan. Writes what happened to `trace`, unless it is NULL. */
 void colony_run(const struct colony_plan *plan, FILE *trace, struct colony_result *ret_result);
 
 /* --- colony.c --- */
 
-/* Returns the clock of a place now; and the true time at which it will show `clock`. */
+/* Return the clock of a place now, and the true time at which it will show `clock`. */
 uint64_t colony_clock(const struct colony *colony, uint32_t place);
 uint64_t colony_when(const struct colony *colony, uint32_t place, uint64_t clock);
 void colony_push(struct colony *colony, uint64_t time, enum colony_event kind, uint32_t place,
                  uint64_t number, uint32_t from);
 void colony_start(struct colony *colony, uint32_t place);
-/* Ends a process; `polite`: others get everything that it has written. */
+/* Ends a process. If `polite`, others get everything that it has written. */
 void colony_kill(struct colony *colony, uint32_t place, bool polite);
-/* Must follow every call of a member: takes its effects and plans its next tick. */
+/* Call it after every call of a member: takes the member's effects and plans its next tick. */
 void colony_pump(struct colony *colony, uint32_t place);
 /* Hashes what happened, and writes it to the trace. */
 __attribute__((format(printf, 3, 4))) void colony_note(struct colony *colony, uint32_t place,
@@ -192,7 +198,7 @@ static inline void name_identity(const struct colony_place *place, struct identi
 /* --- colony_disk.c --- */
 
 void disk_init(struct colony_place *place);
-/* Puts a new directory in its place. Its process must be gone. */
+/* Puts a new directory in the place of the old one. The process must be gone. */
 void disk_make(struct colony *colony, struct colony_place *place);
 void disk_free(struct colony_place *place);
 void disk_begin_write(struct colony *colony, struct colony_place *place,
@@ -202,7 +208,7 @@ void disk_begin_identity(struct colony *colony, struct colony_place *place,
 void disk_begin_address(struct colony *colony, struct colony_place *place, const char *name,
                         const char *address);
 void disk_on_event(struct colony *colony, const struct event *event);
-/* The process is gone: only some of what was not durable is kept. */
+/* Call it when the process is gone: keeps only some of the writes that were not durable. */
 void disk_crash(struct colony *colony, struct colony_place *place);
 /* Returns true if the directory belongs to a cluster that lives. */
 bool disk_lives(const struct colony_place *place);
@@ -215,13 +221,13 @@ void wires_create(struct colony *colony);
 void wires_destroy(struct colony *colony);
 void wires_dial(struct colony *colony, uint32_t from, struct connection *connection,
                 const char *address);
-/* The connection may have got output, or its member may have changed its mind about reading. */
+/* Call it when the connection may have output, or when the member may want to read again. */
 void wires_changed(struct colony *colony, struct connection *connection);
-/* The member wants the connection closed. */
+/* Closes a connection, because the member wants that. */
 void wires_close(struct colony *colony, struct connection *connection);
-/* The process dies, and all its connections are closed. */
+/* Closes all connections of a process that dies. */
 void wires_kill(struct colony *colony, uint32_t place, bool polite);
-/* A stall has begun, has changed or is over. */
+/* Call it when a stall has begun, has changed or is over. */
 void wires_stalled(struct colony *colony, uint32_t from, uint32_t to);
 void wires_on_event(struct colony *colony, const struct event *event);
 /* Frees connections that both ends have closed. */
@@ -234,11 +240,11 @@ void wires_cut(struct colony *colony, uint32_t number);
 void clients_begin(struct colony *colony);
 void clients_effect(struct colony *colony, uint32_t place, const struct node_effect *effect);
 void clients_on_event(struct colony *colony, const struct event *event);
-/* The process, or its node, is gone: `last` is the word that it published last. */
+/* Call it when the process, or its node, is gone; `last` is the word that it published last. */
 void clients_orphan(struct colony *colony, uint32_t place, uint64_t last);
-/* A word was published: no two clients may hold the same lock. */
+/* Call it when a word was published: checks that no two clients hold the same lock. */
 void clients_judge(struct colony *colony);
-/* From now on each client is to be let in some times. */
+/* From now on each client must be let in some more times. */
 void clients_heal(struct colony *colony);
 /* Returns NULL if all were let in, or else who waits. */
 const char *clients_waiting(const struct colony *colony);

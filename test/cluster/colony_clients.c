@@ -30,7 +30,8 @@ static void rest(struct colony *colony, struct colony_client *client)
 
 void clients_begin(struct colony *colony)
 {
-	/* Strangers have no clients: their locks are others, with the same names. */
+	/* Strangers have no clients, because their locks have the same names but are other
+	 * locks. */
 	colony->clients_count = colony->plan.nodes * COLONY_CLIENTS_EACH;
 	for (uint32_t i = 0; i < colony->clients_count; i++) {
 		colony->clients[i].place = i % colony->plan.nodes;
@@ -98,7 +99,7 @@ static void let_in(struct colony *colony, struct colony_client *client,
 	client->fence = fence;
 	client->lapses = effect->reply.lapses;
 	client->lost = false;
-	/* It may have lost the lock again before it was told that it has it. */
+	/* The client may have lost the lock again before it was told that it has it. */
 	if (!is_valid(colony, client) &&
 	    (colony->places[client->place].word & 0xffff) == (client->lapses & 0xffff))
 		colony_wrong(colony, "%s lets a client in without a lease",
@@ -132,7 +133,7 @@ void clients_effect(struct colony *colony, uint32_t place, const struct node_eff
 	if (client == NULL)
 		return;
 	if (effect->kind == NODE_LOST) {
-		/* It reads the lease word, and need not be told. */
+		/* The client reads the lease word, and need not be told. */
 		if (client->state == CLIENT_HOLDS)
 			client->lost = true;
 	} else if (effect->reply.kind == REPLY_FENCE) {
@@ -176,7 +177,7 @@ static void ask(struct colony *colony, struct colony_client *client, uint64_t cl
 		wake(colony, client, chance_below(&client->chance, 2 * colony->plan.lease_ns));
 }
 
-/* Ends a hold, or a wait. What was lost is over when the session is. */
+/* Ends a hold or a wait. A lock that was lost is over when the session is. */
 static void stop(struct colony *colony, struct colony_client *client, uint64_t clock)
 {
 	struct node *node = node_of(colony, client);
@@ -187,7 +188,7 @@ static void stop(struct colony *colony, struct colony_client *client, uint64_t c
 
 	if (client->state == CLIENT_HOLDS && client->rounds > 0)
 		client->rounds--;
-	/* End it first: the call below may already let another client in. */
+	/* End the hold first: the call below may already let another client in. */
 	rest(colony, client);
 	if (closes) {
 		client->session = 0;
@@ -206,7 +207,7 @@ void clients_on_event(struct colony *colony, const struct event *event)
 	if (client->wake != event->number)
 		return;
 	if (client->session == 0 && client->state == CLIENT_HOLDS) {
-		rest(colony, client); /* it notices that its process is gone */
+		rest(colony, client); /* the client notices that its process is gone */
 		return;
 	}
 	bool rests = colony->places[client->place].member == NULL ||

@@ -80,7 +80,7 @@ void disk_begin_write(struct colony *colony, struct colony_place *place,
 	add_job(colony, place, DISK_LOG)->write = shadow_write_copy(write);
 }
 
-/* Without a data directory everything is as durable as the process, at once. */
+/* Without a data directory nothing is written, and a write counts as done at once. */
 void disk_begin_identity(struct colony *colony, struct colony_place *place,
                          const struct identity *identity)
 {
@@ -100,7 +100,8 @@ void disk_begin_address(struct colony *colony, struct colony_place *place, const
 	snprintf(job->address, sizeof(job->address), "%s", address);
 }
 
-/* A directory with a log lives: it must say of which cluster, whenever the process dies. */
+/* A directory with a log belongs to a living cluster, and must say to which, whenever the process
+ * dies. */
 static void judge_log(struct colony *colony, const struct colony_place *place)
 {
 	struct identity identity;
@@ -206,7 +207,7 @@ static bool is_lost(const struct colony *colony, uint64_t server)
 	return true;
 }
 
-/* Of the voters that a place knows of, how many there are and how many would be left. */
+/* How many voters a place knows of, and how many of them would be left. */
 struct electorate_left {
 	uint32_t voters, left;
 };
@@ -218,7 +219,7 @@ static void count_voter(const struct colony *colony, struct electorate_left *lef
 	left->left += server != wiped && !is_lost(colony, server);
 }
 
-/* The first voters of a cluster that may be born any moment. */
+/* Checks the first voters of a cluster that may be born at any moment. */
 static bool record_allows(const struct colony *colony, const struct identity *identity,
                           uint64_t wiped)
 {

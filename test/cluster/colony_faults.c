@@ -60,7 +60,7 @@ void colony_plan(uint64_t seed, struct colony_plan *ret_plan)
 	if (chance_percent(&chance, 50))
 		plan.founders = (uint32_t)chance_between(&chance, 1, plan.nodes);
 	plan.strangers = chance_percent(&chance, 25);
-	/* One after the other: compilers may evaluate an initializer in any order. */
+	/* Draw these one after the other: compilers may evaluate an initializer in any order. */
 	plan.electorate.grow_ns = chance_between(&chance, lease / 2, 2 * lease);
 	plan.electorate.replace_ns = chance_between(&chance, 3 * lease, 6 * lease);
 	draw_network(&chance, &plan);
@@ -107,7 +107,7 @@ static void stall(struct colony *colony, uint32_t from, uint32_t to, uint64_t un
 	wires_stalled(colony, from, to);
 }
 
-/* One way, both ways, or everything that a place sends. */
+/* Stalls one direction, both directions, or everything that a place sends. */
 static void on_stall(struct colony *colony, uint32_t place)
 {
 	uint32_t other = (uint32_t)chance_below(&colony->chance, colony->places_count);
@@ -158,7 +158,7 @@ void faults_on_event(struct colony *colony, const struct event *event)
 	uint32_t number = (uint32_t)chance_below(&colony->chance, colony->places_count);
 	struct colony_place *place = &colony->places[number];
 
-	/* FAULTS: only the step after it matters, which ends a process that leaves. */
+	/* After FAULTS only the next step matters, which ends a process that leaves. */
 	if (colony->healing || event->number == FAULTS)
 		return;
 	switch ((enum fault)event->number) {
@@ -197,7 +197,7 @@ void faults_end(struct colony *colony)
 			if (colony->stalled[i][k] > colony->now)
 				stall(colony, i, k, colony->now);
 		}
-		/* Those that leave start again when they have left. */
+		/* Processes that leave start again when they have left. */
 		colony_start(colony, i);
 	}
 }

@@ -16,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest time until a connection is found dead whose other side vanished without a word. */
+/* The longest time until a connection is found to be dead, after the other side vanished without
+ * closing it. */
 #define SILENT_MAX (3 * COLONY_SECOND)
 
 enum wire_event {
 	WIRE_DIALLED,  /* a dial has succeeded or failed */
-	WIRE_ACCEPT,   /* the listener looks into its queue */
+	WIRE_ACCEPT,   /* the listener accepts what is in its queue */
 	WIRE_READABLE, /* bytes have arrived, or the end of the stream */
 	WIRE_WRITABLE,
 	WIRE_BROKEN /* the kernel notices that a connection is dead */
@@ -50,12 +51,12 @@ struct wire_end {
 	struct connection *connection; /* the member's connection, if dialling or open */
 	STAILQ_HEAD(, chunk) in;       /* bytes that are in flight to this end, or not read yet */
 	size_t in_size;
-	uint64_t arrival; /* when the last of them arrives */
-	bool finished;    /* nothing follows them: the other end is closed or half-closed */
+	uint64_t arrival; /* when the last of these bytes arrives */
+	bool finished;    /* nothing follows these bytes: the other end is closed or half-closed */
 	bool shut;        /* this end sends nothing more */
 	bool blocked;     /* this end has output, but there is no room */
 	bool reads;       /* the member wanted to read when it was last asked */
-	bool awaited;     /* there is an WIRE_READABLE with this number */
+	bool awaited;     /* there is a WIRE_READABLE event with this number */
 	uint32_t wake;
 };
 
@@ -70,7 +71,7 @@ LIST_HEAD(wire_list, wire);
 
 struct wires {
 	struct wire_list list;
-	/* Indexed by sender, then receiver. */
+	/* the pairs of places, indexed by sender, then receiver */
 	struct tap_pair pairs[COLONY_PLACES_MAX][COLONY_PLACES_MAX];
 	uint64_t numbers; /* how many numbers were given out so far */
 };
@@ -118,7 +119,7 @@ static void note(struct colony *colony, const char *what, const struct wire_end 
 
 /* --- reading --- */
 
-/* Makes an event for when the end can read something. */
+/* Makes an event for the time when the end can read something. */
 static void await(struct colony *colony, struct wire_end *end)
 {
 	uint64_t time = colony->now;
@@ -216,8 +217,8 @@ static void lose_tail(struct colony *colony, struct wire_end *end)
 	STAILQ_CONCAT(&end->in, &kept);
 }
 
-/* The end learns that its connection is dead: soon, or after a while in which it believes that it
- * is alive. */
+/* Lets the end learn that its connection is dead: soon, or after a while in which it believes that
+ * the connection is alive. */
 static void break_later(struct colony *colony, const struct wire_end *end)
 {
 	uint64_t delay = chance_percent(&colony->chance, colony->plan.silent_percent)
@@ -297,7 +298,7 @@ void wires_close(struct colony *colony, struct connection *connection)
 {
 	struct wire_end *end = connection_user(connection);
 
-	must(end->connection == connection); /* it must not be closed already */
+	must(end->connection == connection); /* the end must not be closed already */
 	/* A kernel that closes with unread bytes sends a reset. */
 	close_end(colony, end, end->in_size > 0 ? ENDING_RESET : ENDING_POLITE, NULL);
 }
@@ -520,7 +521,7 @@ static bool read_some(struct colony *colony, struct wire_end *end)
 	size_t size = take_bytes(colony, end, room, sizeof(room));
 
 	if (size == 0) {
-		/* Not if the bytes before the end were lost. */
+		/* Not if bytes before the end of the stream were lost. */
 		if (STAILQ_EMPTY(&end->in) && end->finished && end->arrival <= colony->now)
 			close_end(colony, end, ENDING_POLITE, NULL);
 		return false;

@@ -131,7 +131,8 @@ static void read_call(struct tap *tap, const uint8_t *record)
 	charter_free(&call.charter);
 }
 
-/* A CALL or a REFUSAL comes first; then packets, and perhaps a REFUSAL, which is the last record. */
+/* Reads a record of a post. A CALL or a REFUSAL comes first; then packets, and perhaps a REFUSAL,
+ * which is the last record. */
 static const char *read_post(const struct tap_wire *wire, const uint8_t *record)
 {
 	struct tap *tap = wire->tap;
@@ -144,7 +145,7 @@ static const char *read_post(const struct tap_wire *wire, const uint8_t *record)
 		return "something follows a refusal";
 	if (type == RECORD_CALL)
 		read_call(tap, record);
-	/* Whoever dialled says something before it knows who is there. */
+	/* The side that dialled says something before it knows who is there. */
 	if (type != RECORD_REFUSAL && !wire->dialled && is_cluster(tap->cluster) &&
 	    is_cluster(wire->other->cluster) && !cluster_is(tap->cluster, wire->other->cluster))
 		return "a node of another cluster is talked to";
@@ -154,7 +155,7 @@ static const char *read_post(const struct tap_wire *wire, const uint8_t *record)
 	return "a record comes that a post never carries";
 }
 
-/* Returns the size of the next whole record, or 0 if it has not arrived yet; and what is wrong with
+/* Returns the size of the next whole record, or 0 if it has not arrived yet; or what is wrong with
  * it. */
 static size_t read_next(const struct tap_wire *wire, const char **ret_wrong)
 {

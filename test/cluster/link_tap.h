@@ -34,10 +34,10 @@ struct tap_pair {
 /* One direction of a connection. */
 struct tap {
 	struct buffer bytes;       /* the part that has arrived of an incomplete record */
-	bool heard;                /* a HELLO has arrived: it is a link */
-	bool post;                 /* a CALL or a REFUSAL has arrived: it is a post */
-	bool ended;                /* of a post: a REFUSAL has arrived */
-	struct cluster_id cluster; /* of a post: the cluster in the CALL */
+	bool heard;                /* a HELLO has arrived: this is a link */
+	bool post;                 /* a CALL or a REFUSAL has arrived: this is a post */
+	bool ended;                /* posts only: a REFUSAL has arrived */
+	struct cluster_id cluster; /* posts only: the cluster in the CALL */
 	uint64_t last; /* the number of the last frame, or the one in the receiver's HELLO */
 };
 
@@ -55,8 +55,8 @@ struct tap_wire {
 const char *tap_read(const struct tap_wire *wire, const uint8_t *bytes, size_t size);
 void tap_free(struct tap *tap);
 
-/* The pair is now about these processes; what it was before is forgotten. Returns false if they are
- * gone. */
+/* Makes the pair be about these processes, and forgets what it was before. Returns false if they
+ * are gone. */
 bool tap_pair_set(struct tap_pair *pair, uint64_t from, uint64_t to);
 void tap_pair_free(struct tap_pair *pair);
 

@@ -143,7 +143,7 @@ void raft_judge_server(struct raft_judge *judge, struct judged *server,
 
 /* Letters. */
 
-/* Returns the term of a letter; 0: it promises none, as a pre-vote. */
+/* Returns the term of a letter; 0: the letter promises no term, such as a pre-vote. */
 static uint64_t term_of(const struct raft_message *message)
 {
 	switch (message->type) {
@@ -189,8 +189,8 @@ static void judge_ballot(struct raft_judge *judge, const struct judged *server,
 		                server->id, to, term, disk->vote);
 }
 
-/* Returns the term of an entry of a log; 0: it has none. Entries that a snapshot covers are the
- * same everywhere. */
+/* Returns the term of an entry of a log; 0: the log does not have the entry. Entries that a
+ * snapshot covers are the same everywhere. */
 static uint64_t term_at(const struct shadow *shadow, uint64_t index)
 {
 	if (index >= shadow->start && index < shadow->start + shadow->count)
@@ -198,7 +198,7 @@ static uint64_t term_at(const struct shadow *shadow, uint64_t index)
 	return index == shadow->snapshot.index ? shadow->snapshot.term : 0;
 }
 
-/* "I have everything up to here" must be true after a crash. */
+/* Checks that an acknowledgement, "I have everything up to here", is still true after a crash. */
 static void judge_success(struct raft_judge *judge, const struct judged *server,
                           const struct shadow *disk, const struct shadow *memory,
                           const struct raft_append_entries_result *result)
@@ -216,7 +216,7 @@ static void judge_success(struct raft_judge *judge, const struct judged *server,
 		                server->id, last);
 }
 
-/* A leader does not send again what another server has said that it has. */
+/* Checks that a leader does not send again what another server has acknowledged. */
 static void judge_progress(struct raft_judge *judge, const struct judged *server, uint64_t prev,
                            uint64_t to)
 {

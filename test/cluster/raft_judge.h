@@ -38,7 +38,7 @@ struct raft_judge {
 struct judged {
 	uint64_t id;
 	uint64_t applied, hash; /* the state of the application */
-	bool led;               /* it led when it was last looked at */
+	bool led;               /* the server led when the judge last looked at it */
 	/* The last index that each other server has told this leader that it has, in this term. */
 	uint64_t matched[JUDGE_IDS_MAX], matched_term;
 };
@@ -58,11 +58,11 @@ void raft_judge_snapshot(const struct judged *server, uint8_t ret_bytes[JUDGE_SN
  * that was given out. */
 void raft_judge_server(struct raft_judge *judge, struct judged *server,
                        const struct replica *replica, const struct shadow *memory, bool installing);
-/* A letter leaves a server whose disk has this content. */
+/* Call it when a letter leaves a server whose disk has this content. */
 void raft_judge_sent(struct raft_judge *judge, struct judged *server, const struct replica *replica,
                      const struct shadow *disk, const struct shadow *memory,
                      const struct replica_effect *effect);
-/* A server has taken a letter. */
+/* Call it when a server has taken a letter. */
 void raft_judge_received(struct judged *server, const struct replica *replica, uint64_t from,
                          const uint8_t *bytes, size_t size);
 

@@ -28,20 +28,20 @@ enum {
 enum happening_kind { LETTER, WRITTEN, TIMER, ACT };
 
 struct server {
-	struct replica *replica; /* NULL: the server is down */
+	struct replica *replica; /* the replica; NULL: the server is down */
 	uint64_t life;
 	uint64_t timer; /* the number of the timer that counts; older ones are void */
 	uint64_t paused_until, disk_busy_until;
-	struct shadow memory, disk; /* what was written, and what of it is durable */
+	struct shadow memory, disk; /* what was written, and what is durable */
 	/* Writes that were given out and are not durable yet; the oldest first. */
 	struct durable_write *writes;
 	size_t writes_count, writes_size;
-	struct judged judged; /* its id, too */
+	struct judged judged; /* what the judge knows about the server, and its id */
 	uint64_t woken_at;
-	unsigned wakes; /* how often it was woken at that time */
+	unsigned wakes; /* how often the server was woken at that time */
 	/* The change of servers that is asked for when this server leads, until it is begun. */
 	struct replica_server wish;
-	unsigned wish_tries; /* left; 0: there is no wish */
+	unsigned wish_tries; /* how many more times the wish is tried; 0: there is no wish */
 };
 
 static struct world {
@@ -51,11 +51,11 @@ static struct world {
 	struct server servers[SERVERS];
 	bool cut[SERVERS][SERVERS];
 	bool healed, keeps_id;
-	/* How bad the run is, drawn for each: one in so many letters is late, one in so many writes
-	 * is slow, and so on; the larger the number, the milder. */
+	/* How bad the run is, drawn for each run. One in this many letters is late, one in this
+	 * many writes is slow, and so on; the larger the number, the milder. */
 	uint64_t late_one_in, slow_one_in, harm_one_in, change_one_in, snapshot_one_in;
 	uint64_t proposals;
-	uint64_t ids; /* given out so far */
+	uint64_t ids; /* how many ids were given out so far */
 	uint64_t committed_at_heal;
 	struct raft_judge judge;
 	struct raft_world_counts *counts;
@@ -74,9 +74,9 @@ static bool has_failed(void)
 	return raft_judge_failed(&world.judge);
 }
 
-/* The memory of libraft: what it is given it must give back. */
+/* Counts the memory of libraft, which must give back what it was given. */
 
-static int64_t blocks; /* that libraft has and has not freed */
+static int64_t blocks; /* how many blocks libraft has and has not freed */
 static const struct raft_heap *libc_heap;
 
 static void *count_malloc(void *data, size_t size)
@@ -125,7 +125,7 @@ static void count_memory(void)
 
 /* Servers. */
 
-/* The server with this id; NULL: none has it, or none any more. */
+/* Returns the server with this id; NULL: no server has it, or none any more. */
 static struct server *find_server(uint64_t id)
 {
 	for (int i = 0; i < SERVERS; i++)
@@ -169,7 +169,7 @@ static void begin_write(struct server *server, const struct durable_write *write
 	shadow_apply(&server->memory, write);
 	if (server->disk_busy_until < world.now)
 		server->disk_busy_until = world.now;
-	/* A slow disk does not fall behind without end. */
+	/* A slow disk does not fall behind without limit. */
 	bool slow = !world.healed && draw(world.slow_one_in) == 0 &&
 	            server->disk_busy_until < world.now + BACKLOG_MS;
 	server->disk_busy_until += 1 + draw(slow ? 400 : 4);
@@ -374,7 +374,8 @@ static void draw_wish(struct server *server)
 	server->wish_tries = 1 + (unsigned)draw(WISH_TRIES);
 }
 
-/* Is the wish older than the loss of a voter, and would it remove another? Then too few might be left. */
+/* Is the wish older than the loss of a voter, and would it remove another voter? Then too few might
+ * be left. */
 static bool is_stale(const struct server *server)
 {
 	struct cast cast = cast_of(server);
@@ -546,7 +547,7 @@ static void wake(struct server *server)
 static void deliver(struct server *server, const struct happening *letter)
 {
 	if (letter->to != server->judged.id)
-		return; /* it was for the id that this server had before its disk was wiped */
+		return; /* the letter was for the id that this server had before its disk was wiped */
 	raft_judge_received(&server->judged, server->replica, letter->from, letter->bytes,
 	                    letter->size);
 	must(replica_receive(server->replica, letter->from, letter->bytes, letter->size,

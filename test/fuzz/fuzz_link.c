@@ -18,9 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct target {
 	struct link *link;
-	struct buffer out; /* what it has written on this connection and was not checked yet */
+	struct buffer out; /* output on this connection that was not checked yet */
 	uint64_t epoch;
-	uint64_t sent, read; /* numbers of frames */
+	uint64_t sent,
+	        read; /* the numbers of frames that were sent, and of frames that were read */
 	uint64_t taken;
 	bool refuses, broken;
 	const uint8_t *data;

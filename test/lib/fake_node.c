@@ -40,7 +40,7 @@ struct fake_node {
 	bool passes_word; /* the script has passed the lease word */
 	pthread_t thread;
 	sem_t go;
-	char wrong[8192]; /* "": nothing is wrong so far */
+	char wrong[8192]; /* the first thing that was wrong; "": nothing so far */
 };
 
 __attribute__((format(printf, 2, 3))) static bool go_wrong(struct fake_node *node,

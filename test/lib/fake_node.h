@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 struct step {
-	int connection;     /* 0 is the first one that was accepted */
+	int connection;     /* the number of the connection; 0 is the first that was accepted */
 	const char *expect; /* the words of a command, separated by blanks; NULL: none */
-	const char *say;    /* bytes; NULL: nothing; CLOSE: close the connection */
+	const char *say;    /* the bytes to send; NULL: nothing; CLOSE: close the connection */
 };
 
 extern const char CLOSE[];
-/* Sends nothing until fake_node_go is called, once for each. */
+/* Sends nothing until fake_node_go is called; each PAUSE needs one call. */
 extern const char PAUSE[];
 
 /* Answers CLIENT LEASES WORD: what the lease clock says, a lease of FAKE_LEASE_MS, and the descriptor
  * of the word that fake_word_set has set. */
 extern const char PASS_WORD[];
-/* The same, but by a clock that is half a minute behind. */
+/* The same as PASS_WORD, but by a clock that is half a minute behind. */
 extern const char PASS_WORD_BEHIND[];
 enum { FAKE_LEASE_MS = 3000 };
 
@@ -35,8 +35,8 @@ void fake_word_set(int64_t left_ms, uint64_t lapses);
 
 struct fake_node;
 
-/* The steps must stay valid until it is stopped. It listens on a Unix socket, or on a port of the
- * loopback. */
+/* Starts a node that listens on a Unix socket, or on a port of the loopback. The steps must stay
+ * valid until it is stopped. */
 struct fake_node *fake_node_start(const struct step *steps, size_t steps_count, bool tcp);
 const char *fake_node_address(const struct fake_node *node);
 void fake_node_go(struct fake_node *node);

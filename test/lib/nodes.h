@@ -61,17 +61,19 @@ struct nodes {
 	uint32_t speaker; /* the node whose effects are being taken */
 	uint64_t frames, bumps, reads;
 	bool stopped[NODES_MOST];
-	struct node_status *status; /* the last one that was replied, or NULL */
+	struct node_status *status; /* the status that was replied last, or NULL */
 	uint64_t digest;            /* a digest of everything that was sent and said, in order */
 	/* With leases (options.lease_ns), for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
-	uint64_t renewed[NODES_MOST];      /* when its last renewal was taken; 0: it was answered */
-	bool acknowledged[NODES_MOST];     /* its renewals are answered at once */
-	uint64_t grant_lapses, grant_left; /* as told with the last fence */
-	char lost_why[32];                 /* why the last lock was lost */
-	uint64_t extend_limit;             /* the limit of the last EXTEND that was proposed */
-	uint64_t fences;                   /* how many fences an epoch has; 0 means 1,000 */
+	uint64_t renewed
+	        [NODES_MOST]; /* when the node's last renewal was taken; 0: it was answered */
+	bool acknowledged[NODES_MOST]; /* the node's renewals are answered at once */
+	uint64_t grant_lapses,
+	        grant_left;    /* the lapses and the lease that came with the last fence */
+	char lost_why[32];     /* why the last lock was lost */
+	uint64_t extend_limit; /* the limit of the last EXTEND that was proposed */
+	uint64_t fences;       /* how many fences an epoch has; 0 means 1,000 */
 	/* Options of the nodes, set before nodes_start. */
 	struct node_options options;
 };
@@ -225,7 +227,7 @@ static inline void nodes_take_effects(struct nodes *nodes, uint32_t i)
 	}
 }
 
-/* The voters acknowledge the last renewal of a node. */
+/* Acknowledges the last renewal of a node, as the voters do. */
 static inline void nodes_acknowledge(struct nodes *nodes, uint32_t i)
 {
 	uint64_t taken = nodes->renewed[i];

@@ -108,7 +108,7 @@ static inline void stall_disk(int number)
 	stalled[number].is_stalled = true;
 }
 
-/* The oldest write of a stalled disk is done after all. */
+/* Ends the oldest write of a stalled disk after all. */
 static inline void end_stalled_write(int number)
 {
 	struct stalled *disk = &stalled[number];
@@ -122,7 +122,7 @@ static inline void end_stalled_write(int number)
 	serve(number);
 }
 
-/* The writes that a stalled disk has not done are lost. */
+/* Loses the writes that a stalled disk has not done. */
 static inline void lose_stalled_writes(int number)
 {
 	struct stalled *disk = &stalled[number];
@@ -230,7 +230,7 @@ static inline void tick(int number)
 	serve(number);
 }
 
-/* Time passes for these servers, and they hear each other. */
+/* Lets time pass for these servers, which hear each other. */
 static inline void pass(const char *names, int rounds)
 {
 	for (; rounds > 0; rounds--) {
@@ -302,7 +302,8 @@ static inline void shorten(struct sent *sent, uint64_t index)
 	raft_letter_free(&letter);
 }
 
-/* A leader and others hear each other for a while, but the others get nothing beyond `index`. */
+/* Lets a leader and others hear each other for a while, but the others get nothing beyond
+ * `index`. */
 static inline void replicate(int leader, const char *names, uint64_t index)
 {
 	for (int round = 0; round < 20; round++) {

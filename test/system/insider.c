@@ -149,7 +149,7 @@ static void work(uint64_t end_ns, bool obeys)
 	}
 }
 
-/* The child ends with its parent and does not speak, except by being alive. */
+/* Starts a child that ends with its parent and writes no events; it only shows that it is alive. */
 static pid_t child_start(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -178,7 +178,7 @@ static void begin(void)
 
 	atomic_store(&shared->alive_ns[hold], t);
 	snprintf(path, sizeof path, "flock%lu", lock);
-	/* It is never closed: the end of the last process does that. */
+	/* The file is never closed: the end of the last process does that. */
 	file = open(path, O_RDWR | O_CREAT, 0600);
 	if (file < 0)
 		fail(path);

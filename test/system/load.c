@@ -33,13 +33,14 @@ enum { CLIENTS_MAX = 1000, LOCKS_MAX = 1000, PATIENCE_S = 60 };
 
 struct worker {
 	pthread_t thread;
-	uint64_t random; /* the state of its random numbers */
+	uint64_t random; /* the state of this worker's random numbers */
 	const char *socket;
 	redisContext *connection;
 	uint64_t grants, refusals, unknown, wait_ns_max;
-	/* The number of the lock that it waits for, plus 1; 0: it does not wait. */
+	/* The number of the lock that the worker waits for, plus 1; 0: it does not wait. */
 	atomic_int waits_for;
-	atomic_uint_fast64_t since_ns; /* when it began to wait, or when it last did anything */
+	atomic_uint_fast64_t
+	        since_ns; /* when the worker began to wait, or when it last did anything */
 	atomic_bool done;
 };
 

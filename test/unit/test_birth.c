@@ -30,10 +30,10 @@ struct letter {
 static struct world {
 	struct random random;
 	uint32_t count;
-	struct birth *nodes[NODES_MAX]; /* NULL: killed */
+	struct birth *nodes[NODES_MAX]; /* the nodes; NULL: the node was killed */
 	struct birth_record disks[NODES_MAX];
 	uint64_t servers[NODES_MAX];      /* the ids of the disks */
-	struct electors lists[NODES_MAX]; /* of a life: its founders */
+	struct electors lists[NODES_MAX]; /* the founders of a life */
 	const char *agreements[NODES_MAX];
 	struct letter letters[LETTERS_MAX];
 	uint32_t letters_count;
@@ -127,7 +127,8 @@ static int end(void **context)
 	return 0;
 }
 
-/* Lives on disks that exist are one life, and a founder is a data directory that its record names. */
+/* Checks that all lives on disks that exist are one life, and that a founder is a data directory
+ * that its record names. */
 static void judge(void)
 {
 	const struct birth_record *life = NULL;
@@ -150,7 +151,7 @@ static void found(uint32_t k)
 	const struct birth_record *wished = birth_wished(world.nodes[k]);
 
 	assert_int_equal(wished->founders.count, world.count);
-	/* No node may have granted a fence before that the cluster would grant again. */
+	/* The cluster must not grant a fence that a node may have granted before. */
 	assert_int_equal(wished->base, base_of(world.count - 1));
 	electors_copy(&world.lists[k], &wished->founders);
 	world.disks[k].stage = BIRTH_LIFE;
@@ -159,7 +160,7 @@ static void found(uint32_t k)
 	judge();
 }
 
-/* Does what a node wants, if its disk is quick enough: it may be killed before. */
+/* Does what a node wants, if the disk is quick enough: the node may be killed before that. */
 static void serve(uint32_t k)
 {
 	if (world.nodes[k] == NULL)
@@ -195,7 +196,7 @@ static void deliver(uint32_t i)
 		                       letter->size));
 }
 
-/* Everybody says everything to everybody, a few times. */
+/* Lets everybody say everything to everybody, a few times. */
 static void converse(void)
 {
 	for (uint32_t round = 0; round < 12; round++) {
@@ -279,7 +280,7 @@ static void test_a_record_alone_is_no_life(void **context)
 	assert_false(cluster_is(first, world.disks[1].cluster));
 }
 
-/* Says everything to everybody until it is true of the disk. */
+/* Lets everybody say everything to everybody until the disk has another cluster than this one. */
 static void converse_until(uint32_t k, struct cluster_id not_this)
 {
 	for (uint32_t round = 0; round < 20; round++) {
@@ -317,7 +318,7 @@ static void test_a_record_that_was_replaced_is_not_written_again(void **context)
 	start(1);
 	converse_until(2, first);
 	assert_true(cluster_is(world.disks[0].cluster, world.disks[2].cluster));
-	/* Meanwhile ant believes that crow has the new one. */
+	/* Meanwhile ant believes that crow has the new record. */
 	assert_true(birth_hear(world.nodes[2], 0, late, size));
 	serve(2);
 	assert_false(cluster_is(world.disks[2].cluster, first));
@@ -332,7 +333,7 @@ static void test_an_empty_directory_joins_a_life(void **context)
 	start_all();
 	converse();
 	struct cluster_id first = world.disks[1].cluster;
-	/* The founder most of all. */
+	/* Above all the founder. */
 	for (uint32_t k = 0; k < 3; k += 2) {
 		wipe(k);
 		start(k);
@@ -351,7 +352,7 @@ static void test_a_founder_without_a_disk_waits_for_everybody(void **context)
 	converse();
 	wipe(0);
 	wipe(2);
-	stop(1); /* the only one that knows */
+	stop(1); /* the only node that knows */
 	start(0);
 	start(2);
 	converse();
@@ -389,7 +390,7 @@ static void test_a_record_of_another_cluster_is_no_use(void **context)
 	begin(10, 3);
 	start_all();
 	converse();
-	/* bee comes with the record of an earlier try. */
+	/* bee comes with the record of an earlier attempt. */
 	world.disks[1].stage = BIRTH_RECORD;
 	electors_copy(&world.disks[1].founders, &world.lists[1]);
 	world.disks[1].cluster.low++;
@@ -408,11 +409,9 @@ static void pass_on(uint32_t from, uint32_t to)
 	serve(to);
 }
 
-/*
- * The founder makes a life, and the word of it is slow. It loses its disk, comes back, and all agree on another
- * record, but for bee, which was asked and has not heard of it yet. If the slow word counted, bee would live
- * in a cluster to which nobody else can belong.
- */
+/* The founder makes a life, and the message about it is slow. The founder loses its disk and comes
+ * back, and all agree on another record, except bee, which was asked and has not heard of it yet.
+ * If the slow message counted, bee would live in a cluster to which nobody else can belong. */
 static void test_a_life_that_died_with_its_disk_is_not_followed(void **context)
 {
 	(void)context;
@@ -526,7 +525,7 @@ static void do_something(uint32_t wipes_max)
 	} else if (dice < 60 && world.letters_count > 0) {
 		drop((uint32_t)draw(world.letters_count));
 	} else if (dice < 90 && world.letters_count > 0) {
-		/* Some come twice, or long after they were sent. */
+		/* Some messages come twice, or long after they were sent. */
 		uint32_t i = (uint32_t)draw(world.letters_count);
 		uint32_t to = world.letters[i].to;
 		deliver(i);

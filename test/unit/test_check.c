@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* Everybody enters at once. */
+/* Every node enters at once. */
 static void enter_at_once(const struct site *site, void *state, struct out *out)
 {
 	(void)site;

@@ -208,7 +208,7 @@ static void test_headlines_are_what_documents_claim(void **state)
 	assert_false(claim_of_document(algorithm_find("lamport"), HEAVY_SYNC_MAX));
 }
 
-/* The first claim about the algorithm with that formula, on that network. */
+/* Returns the value of the first claim about the algorithm with that formula, on that network. */
 static double claimed(const char *algorithm, const char *formula, const char *topology,
                       uint32_t nodes, const char *parameter)
 {

@@ -29,7 +29,7 @@
 #define UNSUBSCRIBED(channel) "*3\r\n" BULK(11, "unsubscribe") channel ":0\r\n"
 #define X BULK(1, "x")
 
-/* A node with this script and a handle for it. */
+/* Starts a node with this script, and makes a handle for it. */
 #define BEGIN(...)                                                                                 \
 	const struct step steps[] = {__VA_ARGS__};                                                 \
 	struct fake_node *node = fake_node_start(steps, sizeof(steps) / sizeof(*steps), false);    \
@@ -589,7 +589,7 @@ static void test_the_end_of_either_connection_is_a_loss(void **state)
 		fake_node_go(node);
 		assert_true(readable(fd, LONG_MS));
 		assert_int_equal(baton_fence(baton, "x", &fence), BATON_ELOST);
-		assert_true(readable(fd, 0)); /* it was not reported yet */
+		assert_true(readable(fd, 0)); /* the loss was not reported yet */
 		assert_int_equal(baton_lost(baton, name, &fence), 1);
 		assert_false(readable(fd, 0));
 		assert_int_equal(baton_lost(baton, name, &fence), 0);
@@ -893,7 +893,8 @@ static void test_where_a_node_is_looked_for(void **state)
 	setenv("XDG_RUNTIME_DIR", folder, 1);
 	setenv("BATON_SOCKET", "/nonexistent/socket", 1);
 	struct baton *baton = baton_open(NULL);
-	/* None of them exists (unless /run/baton.sock does), so the error is about the first. */
+	/* None of the sockets exists (unless /run/baton.sock does), so the error is about the
+	 * first. */
 	if (access("/run/baton.sock", F_OK) != 0)
 		assert_string_equal(baton_address(baton), "/nonexistent/socket");
 	/* The next connection looks again. */

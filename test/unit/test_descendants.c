@@ -49,7 +49,7 @@ static void make_chain(int guardian)
 	close(ready[0]);
 }
 
-/* Reaps as many as end without another round. */
+/* Reaps children that have ended, at most `most`, without another round of killing. */
 static int reap(int most)
 {
 	int count = 0;
@@ -62,7 +62,7 @@ static int reap(int most)
 static int begin(void **context)
 {
 	(void)context;
-	alarm(PATIENCE_S); /* whoever waits for a process that was not killed ends by it */
+	alarm(PATIENCE_S); /* a test that waits for a process that was not killed ends by this */
 	return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

@@ -474,7 +474,7 @@ static void test_a_write_ahead_log_with_a_hole_is_refused(void **context)
 	free_image(&image);
 }
 
-/* The one loss that no check can notice: it leaves a state that existed, and nothing is mixed. */
+/* No check can notice this loss: it leaves a state that existed, and nothing is mixed. */
 static void test_a_cut_write_ahead_log_is_an_earlier_state(void **context)
 {
 	(void)context;

@@ -220,10 +220,10 @@ static void test_a_silent_voter_is_replaced_once_the_successor_has_caught_up(voi
 	now += REPLACE;
 	struct electorate_wish wish = fulfil();
 	assert_int_equal(wish.kind, ELECTORATE_STANDBY);
-	assert_string_equal(wish.name, "e"); /* it has stood longer than d */
+	assert_string_equal(wish.name, "e"); /* e has been there longer than d */
 	expect(ELECTORATE_NOTHING, 0);
 	catch_up();
-	/* It may come back, so it is removed last. */
+	/* The voter may come back, so it is removed last. */
 	expect(ELECTORATE_PROMOTE, 5);
 	fulfil();
 	expect(ELECTORATE_REMOVE, 2);

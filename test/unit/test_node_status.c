@@ -116,8 +116,8 @@ static void test_status_is_merged_from_all_members(void **state)
 
 /* --- the order of waiters --- */
 
-/* The nodes of this cluster, the last of which is inside; each of the others waits, in the order
- * in which their requests were sent. */
+/* Makes a cluster of which the last node is inside; each of the others waits, in the order in which
+ * their requests were sent. */
 static uint64_t queue_up(const char *algorithm, uint32_t count, const uint32_t *order)
 {
 	nodes_start(&nodes, algorithm, count);
@@ -143,7 +143,7 @@ static const struct node_status_lock *ask_for_order(uint32_t i)
 	return &nodes.status->locks[0];
 }
 
-/* Everybody leaves at once when it is let in. Returns the next that is let in. */
+/* Lets every node leave as soon as it is let in. Returns the next node that is let in. */
 static uint32_t serve_next(uint64_t *holders, uint32_t inside)
 {
 	assert_int_equal(nodes_unlock(&nodes, inside, holders[inside], "x"), 1);
@@ -155,7 +155,7 @@ static uint32_t serve_next(uint64_t *holders, uint32_t inside)
 	return UINT32_MAX;
 }
 
-/* Asks, and compares with what happens. */
+/* Asks for the order, and compares it with what happens. */
 static void check_order(const char *algorithm, const uint32_t *order, bool told)
 {
 	enum { COUNT = 5 };
@@ -534,7 +534,7 @@ static void test_a_member_that_falls_silent_while_it_tells(void **state)
 	assert_true(status->locks[0].holder->member == 1);
 }
 
-/* A driver may keep it for longer than the node lives that made it. */
+/* A driver may keep a status for longer than the node that made it lives. */
 static void test_a_status_can_be_kept(void **state)
 {
 	enum { LOCKS = 3000 };

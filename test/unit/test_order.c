@@ -30,7 +30,7 @@ struct walk {
 	struct setup setup;
 	struct world world;
 	struct random random;
-	struct letter letters[LETTERS_MAX]; /* in flight, oldest first */
+	struct letter letters[LETTERS_MAX]; /* the messages in flight, oldest first */
 	uint32_t letters_count;
 	uint32_t told[WALKERS_MAX], told_count;
 	uint32_t longest; /* the longest queue that was shown */

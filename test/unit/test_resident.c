@@ -31,7 +31,7 @@ static struct {
 	struct resident *residents[HOSTS];
 	struct warden *warden;
 	struct strand *strands[HOSTS]; /* the ends of the connection; NULL: there is none */
-	bool held[HOSTS];              /* the output of this one stays in its link */
+	bool held[HOSTS];              /* the output of this end stays in its link */
 	/* How many events subscribers were told, and how many were dropped. */
 	uint32_t dropped, events;
 	uint64_t fence; /* the fence of the last reply */

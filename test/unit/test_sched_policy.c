@@ -28,7 +28,7 @@ static struct world begin(void)
 	return world;
 }
 
-/* Lets it run some times, wait that long each time, and look at the result. */
+/* Lets the process run some times, each time after waiting that long, and looks at the result. */
 static bool run(struct world *world, uint32_t runs, uint64_t each_ns)
 {
 	world->runs += runs;
@@ -37,7 +37,7 @@ static bool run(struct world *world, uint32_t runs, uint64_t each_ns)
 	return sched_policy_judge(&world->policy, world->now_ms, world->waited_ns, world->runs);
 }
 
-/* Returns how long it does not yield, in milliseconds, if it runs every millisecond. */
+/* Returns how long the process does not yield, in milliseconds, if it runs every millisecond. */
 static uint64_t sulk(struct world *world)
 {
 	uint64_t begin_ms = world->now_ms;

@@ -40,7 +40,7 @@ static void reads(struct settings_words words, const char *text)
 	settings_destroy(settings);
 }
 
-/* A node that was given these words finds a cluster with that text. */
+/* Checks what a node that was given these words says about a cluster with that text. */
 static void differs(struct settings_words words, const char *text, const char *why)
 {
 	struct settings *settings = create(words);

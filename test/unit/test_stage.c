@@ -25,7 +25,7 @@ static struct stage *open_stage(const char *words)
 	return stage;
 }
 
-/* What one of the calls says, as a string to be freed. */
+/* Returns what one of the calls writes, as a string that the caller frees. */
 static char *ask(struct stage *stage, void (*call)(struct stage *, struct text *))
 {
 	struct text text = {0};

@@ -29,8 +29,8 @@ static struct out out;
 static uint64_t now;              /* true time */
 static int64_t ahead[HOSTS + 1];  /* by how much each clock is ahead of true time */
 static uint64_t entries;          /* how many entries are committed so far */
-static uint64_t processes[HOSTS]; /* 10, 11, 12, then others */
-static char said[400];            /* the first thing that was wrong */
+static uint64_t processes[HOSTS]; /* the processes of the hosts: 10, 11, 12 at first */
+static char said[400];            /* the first violation that the judge reported */
 
 static uint64_t read_clock(const void *context, uint32_t clock)
 {
@@ -298,7 +298,7 @@ static void test_a_client_with_a_sub_lease_is_judged_by_its_clock(void **context
 	grant(1, ANT, 1002);
 	judge_finds("clients at ant and ant hold lock-0 at once");
 
-	/* What its process believes about the lease does not matter to it. */
+	/* What the process believes about the lease does not matter to the client. */
 	begin();
 	grant_by_sub_lease(0, 1001, 1000);
 	lease(ANT, 0, 1);

@@ -45,7 +45,7 @@ static const char *neighbours(char name)
 	return text;
 }
 
-/* The members of the part that goes on. */
+/* Returns the members of the part that goes on. */
 static const char *stays(const struct wiring *wiring)
 {
 	static char text[9];

@@ -17,7 +17,7 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const tests = [];
 export const test = (name, run) => tests.push({ name, run });
 
-/** One after the other; the first that fails ends with exit 1. */
+/** Runs the tests one after the other; the first that fails ends the program with exit 1. */
 export async function runTests(after = async () => {}) {
 	const only = process.argv[3];
 	for (const { name, run } of tests) {
@@ -52,7 +52,7 @@ export function scenarios() {
 	return found;
 }
 
-/** `baton web` on any free port; resolves to its address and a way to end it. */
+/** Starts `baton web` on any free port. Resolves to its address and a function that ends it. */
 export function serve(...words) {
 	const child = spawn(baton, ["web", "--listen", "127.0.0.1:0", ...words], { stdio: ["ignore", "pipe", "inherit"] });
 	process.on("exit", () => child.kill()); // if a test failed
@@ -65,7 +65,7 @@ export function serve(...words) {
 
 const compiled = new WebAssembly.Module(readFileSync(join(web, "baton.wasm")));
 
-/** The module without a page. */
+/** Makes an instance of the module without a page. */
 export function instance() {
 	const wasi = { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 };
 	const { exports } = new WebAssembly.Instance(compiled, { wasi_snapshot_preview1: wasi });

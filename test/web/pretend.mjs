@@ -1,4 +1,5 @@
-// A server that says what baton web says, for what a real cluster shows only seldom: many locks, silence, a node that goes away.
+// A server that answers as baton web does, for situations that a real cluster shows only seldom: many locks, silence, a node that goes
+// away.
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { web } from "./lib.mjs";
 
 const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", wasm: "application/wasm", json: "application/json" };
 
-/** A cluster that the test changes as it likes; `tick` sends its status to all viewers. */
+/** Makes a cluster that the test changes as it likes; `tick` sends its status to all viewers. */
 export async function pretend(control = true) {
 	const fake = { at: 5_000_000, viewers: new Set(), streams: 0, asked: [], broken: [], gone: null, control };
 	fake.info = { messages_per_entry_bound: 3, connected_clients: 38, acquire_came: { count: 0, sum_us: 0, le_100: 0, le_250: 0, le_1000: 0 } };
@@ -69,7 +70,7 @@ export async function pretend(control = true) {
 	return fake;
 }
 
-/** A lock as a status has it. */
+/** Returns a lock as a status has it. */
 export function lockOf(name, fence, holder, waiters = []) {
 	const client = (node, i) => ({ node, pid: 4000 + i, uid: 0, command: `/usr/bin/${name} --for ${node}`, since_ms: 2300 + 100 * i });
 	return { name, fence, holder: holder === null ? null : { ...client(holder, 0), losing: false }, waiters: waiters.map((w, i) => client(w, i + 1)), order: "served" };

@@ -1,4 +1,4 @@
-// The cluster in Chromium: on three real nodes, and on a server that pretends what those show only seldom.
+// The page of the cluster in Chromium: with three real nodes, and with a server that pretends situations which real nodes show only seldom.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import net from "node:net";
@@ -18,7 +18,7 @@ function start(words, stdin = "ignore") {
 }
 
 let tried = 0;
-/** A port below those of outgoing connections, which nobody has now. */
+/** Returns a free port below those that outgoing connections use. */
 async function freePort() {
 	for (;;) {
 		const port = 15000 + ((process.pid * 50 + tried++) % 17000);
@@ -29,7 +29,7 @@ async function freePort() {
 	}
 }
 
-/** Three nodes that are not started yet. */
+/** Makes three nodes, which are not started yet. */
 async function cluster() {
 	const names = ["n1", "n2", "n3"];
 	const ports = [await freePort(), await freePort(), await freePort()];
@@ -49,7 +49,7 @@ const waits = (page, lock, list) => page.waitForFunction(([l, w]) => [...documen
 const member = (page, name, state) => page.waitForFunction(([n, s]) => baton.feed.cards.value.some((c) => c.member.name === n && (c.removed !== null ? "removed" : c.member.state) === s), [name, state]);
 const logged = (page, text) => page.waitForFunction((t) => [...document.querySelectorAll(".log li span")].some((l) => new RegExp(t).test(l.textContent)), text);
 
-/** What the page shows, in the words of a status. */
+/** Returns what the page shows, in the words of a status. */
 function shown(page) {
 	return page.evaluate(() => {
 		const text = (at, what) => at.querySelector(what)?.textContent ?? null;
@@ -165,12 +165,12 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	await Promise.all(nodes.map((node) => node.process.over));
 });
 
-/** Looks again and again until it is true. */
+/** Waits until the predicate is true. */
 async function until(what, predicate) {
 	for (const end = Date.now() + 60000; !predicate(); await new Promise((done) => setTimeout(done, 10))) assert.ok(Date.now() < end, `not within a minute: ${what}`);
 }
 
-/** A page on a pretended cluster, and a way to wait until it has the last status. */
+/** Opens a page on a pretended cluster, with a function that waits until the page has the last status. */
 async function onPretended(fake, options = {}) {
 	const page = await open("#cluster", { base: fake.address, ...options });
 	const tick = async (ms) => {

@@ -8,7 +8,7 @@ import { folder, instance, native, root, runTests, test } from "./lib.mjs";
 const names = readdirSync(join(root, "web/tours")).filter((n) => n.endsWith(".scn")).map((n) => n.slice(0, -4));
 const texts = new Map(names.map((name) => [name, readFileSync(join(root, "web/tours", name + ".scn"), "utf8")]));
 
-/** "passed", "failed" or "bad": what becomes of a scenario, or of one that cannot even begin. */
+/** Returns what becomes of a scenario: "passed", "failed", or "bad" if it cannot even begin. */
 function verdict(text) {
 	const stage = instance();
 	stage.put(text);
@@ -18,7 +18,7 @@ function verdict(text) {
 	return JSON.parse(stage.text()).verdict;
 }
 
-/** The frames of a tour: title, words, and the lines that are not comments. */
+/** Returns the frames of a tour: title, words, and the lines that are not comments. */
 function framesOf(text) {
 	const parts = text.split(/^## /m);
 	const head = parts.shift();
@@ -47,7 +47,7 @@ test("every algorithm has a tour of four to eight frames, and baton replay runs 
 	}
 });
 
-/** The same expectation, but false. Of an invariant there is none: that it can be broken is what mutants of algorithms show. */
+/** Returns the same expectation made false. For an invariant there is none: mutants of the algorithms show that it can be broken. */
 function falsify(line) {
 	const words = line.split(/\s+/);
 	const last = words[words.length - 1];
@@ -76,10 +76,11 @@ test("every expectation of a tour can fail", () => {
 	assert.ok(count > 350, `${count} expectations`);
 });
 
-/** The figures of a text. A year is none. */
+/** Returns the figures in a text. A year does not count. */
 const figures = (text) => [...text.matchAll(/(?<![\w.])-?\d+(?![\w.]\d)/g)].map(([figure]) => figure).filter((f) => !/^(19|20)\d\d$/.test(f));
 
-/** What is wrong with the words of a frame: a number of messages that is not expected there, or a figure that nothing there has. */
+/** Returns what is wrong with the words of a frame: a number of messages that is not expected there, or a figure that nothing in the frame
+ * has. */
 function wrongWords(frame) {
 	const counts = frame.lines.filter((l) => l.startsWith("expect messages ")).map((l) => l.split(" ")[2]);
 	for (const [, count] of frame.words.matchAll(/(\d+) messages/g)) if (!counts.includes(count) && !frame.lines.some((l) => l === `expect messages ${count}`)) return `${count} messages`;

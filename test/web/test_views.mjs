@@ -32,7 +32,8 @@ test("the front: a stage that runs, all algorithms in families, and the way to e
 	await close(page);
 });
 
-/** Walks through a tour as one who reads it, and answers wrongly first. Returns how many questions it asked; throws where it is not as it should be. */
+/** Reads a tour as a user does, and answers wrongly first. Returns how many questions it asked; throws if something is not as it should
+ * be. */
 const readTour = async (name) => {
 	const must = (condition, what) => {
 		if (!condition) throw new Error(`${name}: ${what}`);
@@ -114,7 +115,7 @@ test("a frame is played, an address restores it, and an act goes its own way", a
 	await close(none);
 });
 
-/** For each node, when it asked, and when it had left before that. */
+/** Returns for each node when it asked, and when it had left before that. */
 function wishesOf(trace) {
 	const wishes = new Map();
 	const left = new Map();
@@ -324,7 +325,7 @@ test("replay --open and check --open print an address that shows the scenario, a
 
 const VIEWS = ["#lab/maekawa?nodes=7&load=heavy&entries=8&t=5.5", "#all", "#tour/maekawa-neilsen?frame=5", "#tour/neilsen?frame=5", "#compare", "#compare?tour=carvalho-roucairol-keep&left.param=text=printed:keep&right.param=text=mended&t=99"];
 
-/** What axe finds, a line each. Colours are looked at only where told to: that takes most of its time. */
+/** Returns what axe finds, one finding in each line. Colours are checked only where asked for, because that takes most of its time. */
 const violations = ([where, colours]) =>
 	globalThis.axe
 		.run(where ?? document, { resultTypes: ["violations"], rules: { "color-contrast": { enabled: colours } } })
@@ -407,7 +408,7 @@ test("a baton without its page says so", () => {
 	assert.deepEqual([done.status, done.stderr], [2, "baton web: this baton was built without the page (make PAGE=no)\n"]);
 });
 
-/** A raw request, whose Host header is ours to choose. */
+/** Sends a raw request with a Host header of our choice. */
 function ask(path, options = {}) {
 	const { hostname, port } = new URL(server.address);
 	return new Promise((done, failed) => {

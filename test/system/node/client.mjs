@@ -1,4 +1,4 @@
-// baton through the npm client `redis`: node client.mjs SOCKET SOCKET VERSION. Prints one JSON object; what must be true is for who reads it.
+// Uses baton through the npm client `redis`: node client.mjs SOCKET SOCKET VERSION. Prints one JSON object; the caller checks it.
 import { createClient } from "redis";
 
 const [here, there, version] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// baton through the npm client `ioredis`: node ioredis.mjs SOCKET SOCKET. Prints one JSON object; what must be true is for who reads it.
+// Uses baton through the npm client `ioredis`: node ioredis.mjs SOCKET SOCKET. Prints one JSON object; the caller checks it.
 import { Redis } from "ioredis";
 
 const [here, there] = process.argv.slice(2);
