@@ -59,20 +59,10 @@ static void print_members(const json_t *answer)
 /* Returns NULL on failure, and *ret_code is the exit code; the reason was printed. */
 static json_t *ask_members(struct baton *baton, int *ret_code)
 {
-	char *text;
+	char *text = NULL;
 	int error = baton_members(baton, &text);
 
-	if (error != 0) {
-		*ret_code = service_problem("member", baton, error);
-		return NULL;
-	}
-	json_t *answer = json_loads(text, 0, NULL);
-	free(text);
-	if (answer == NULL) {
-		fprintf(stderr, "baton member: the node's answer is not JSON\n");
-		*ret_code = EXIT_UNAVAILABLE;
-	}
-	return answer;
+	return service_json("member", baton, error, text, ret_code);
 }
 
 static int list_members(struct baton *baton, bool json)

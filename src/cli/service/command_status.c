@@ -152,23 +152,16 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 static json_t *ask_status(const char *address, const char *pattern, uint64_t count, int *ret_code)
 {
 	struct baton *baton = baton_open(address);
-	char *text;
+	json_t *status = NULL;
+	char *text = NULL;
 
 	memory_must(baton != NULL);
 	*ret_code = service_reach("status", baton, NULL);
-	int error =
-	        *ret_code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : BATON_ENODE;
-	if (*ret_code == 0 && error != 0)
-		*ret_code = service_problem("status", baton, error);
-	baton_close(baton);
-	if (error != 0)
-		return NULL;
-	json_t *status = json_loads(text, 0, NULL);
-	free(text);
-	if (status == NULL) {
-		*ret_code = EXIT_UNAVAILABLE;
-		fprintf(stderr, "baton status: the node's answer is not JSON\n");
+	if (*ret_code == 0) {
+		int error = baton_status(baton, pattern, (uint32_t)count, &text);
+		status = service_json("status", baton, error, text, ret_code);
 	}
+	baton_close(baton);
 	return status;
 }
 

@@ -54,24 +54,14 @@ static json_t *ask(const char *command, const struct asking_words *words, int *r
 {
 	struct baton *baton = baton_open(words->socket);
 	json_t *answer = NULL;
-	char *text;
+	char *text = NULL;
 
 	memory_must(baton != NULL);
 	*ret_code = service_reach(command, baton, NULL);
 	if (*ret_code == 0) {
 		int error = words->lock != NULL ? baton_can(baton, words->lock, &text)
 		                                : baton_whoami(baton, &text);
-		if (error != 0) {
-			*ret_code = service_problem(command, baton, error);
-		} else {
-			answer = json_loads(text, 0, NULL);
-			free(text);
-			if (answer == NULL) {
-				*ret_code = EXIT_UNAVAILABLE;
-				fprintf(stderr, "baton %s: the node's answer is not JSON\n",
-				        command);
-			}
-		}
+		answer = service_json(command, baton, error, text, ret_code);
 	}
 	baton_close(baton);
 	return answer;

@@ -93,3 +93,19 @@ int service_problem(const char *command, const struct baton *baton, int error)
 		return EXIT_USAGE;
 	return EXIT_UNAVAILABLE;
 }
+
+json_t *service_json(const char *command, const struct baton *baton, int error, char *text,
+                     int *ret_code)
+{
+	if (error != 0) {
+		*ret_code = service_problem(command, baton, error);
+		return NULL;
+	}
+	json_t *answer = json_loads(text, 0, NULL);
+	free(text);
+	if (answer == NULL) {
+		*ret_code = EXIT_UNAVAILABLE;
+		fprintf(stderr, "baton %s: the node's answer is not JSON\n", command);
+	}
+	return answer;
+}

@@ -7,6 +7,8 @@
 #include "daemon.h"
 #include "problem.h"
 
+#include <jansson.h>
+
 /* Parses HOST:PORT or [ADDRESS]:PORT; the caller frees the host. Returns 0, or -1 and a problem
  * that begins with `what`. */
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
@@ -25,5 +27,11 @@ int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_
 
 /* Prints "baton status: …" with the error of libbaton on stderr. Returns the exit code for it. */
 int service_problem(const char *command, const struct baton *baton, int error);
+
+/* Reads the JSON that a call of libbaton got from the node, and frees it. `error` is what the call
+ * returned; if it is not 0, there is no text. Returns NULL on failure, and *ret_code is the exit
+ * code; the reason was printed. */
+json_t *service_json(const char *command, const struct baton *baton, int error, char *text,
+                     int *ret_code);
 
 #endif
