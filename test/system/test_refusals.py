@@ -107,11 +107,11 @@ class Strangers(unittest.TestCase):
     def test_another_version_is_refused_on_both_sides(self):
         for kind in (HELLO, CALL): # of a link, or of the engine
             connection = self.dialled()
-            connection.sendall(hello(kind, 99, b"whatever comes then"))
+            connection.sendall(hello(kind, 3, b"whatever comes then"))
             answer, version, text = read_hello(connection)
             self.assertEqual((answer, version), (REFUSAL, VERSION))
-            self.assertEqual(text, b"it speaks another version of the protocol")
-        self.node.says("127.0.0.1: it speaks another version of the protocol")
+            self.assertEqual(text, b"it speaks version 3 of the protocol between nodes, and this node speaks version 4")
+        self.node.says("127.0.0.1: it speaks version 3 of the protocol between nodes, and this node speaks version 4")
 
         with socket.create_server(("127.0.0.1", self.cluster.ports[1])) as listener:
             listener.settimeout(30)
@@ -121,7 +121,8 @@ class Strangers(unittest.TestCase):
                 answered.sendall(hello(CALL, 7))
                 kind, _, text = read_hello(answered)
             self.assertEqual(kind, REFUSAL)
-            self.node.says(f"n2, 127.0.0.1:{self.cluster.ports[1]}: it speaks another version of the protocol")
+            self.node.says(f"n2, 127.0.0.1:{self.cluster.ports[1]}: it speaks version 7 of the protocol between nodes, and "
+                           "this node speaks version 4")
             answered, _ = listener.accept()
             with answered:
                 read_hello(answered)

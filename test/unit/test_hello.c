@@ -56,7 +56,7 @@ static void test_a_hello_is_read_as_it_was_written(void **state)
 static void test_the_bytes_of_a_hello(void **state)
 {
 	static const uint8_t bytes[] = {57,  0,   0,   0,   1,                     /* HELLO */
-	                                'b', 'a', 't', 'o', 'n', 3,   0,   0,   0, /* version 3 */
+	                                'b', 'a', 't', 'o', 'n', 4,   0,   0,   0, /* version 4 */
 	                                255, 255, 255, 255, 255, 255, 255, 255,    /* cluster */
 	                                8,   7,   6,   5,   4,   3,   2,   1,      /* setup */
 	                                3,   0,   0,   0,   0,   0,   0,   0,      /* incarnation */
@@ -110,12 +110,12 @@ static void test_another_version_is_recognised_by_its_first_bytes(void **state)
 	(void)state;
 	struct link_hello hello = make_hello(1, 1);
 	link_hello_write(&hello, room);
-	room[10] = 4;
+	room[10] = LINK_VERSION + 1;
 	room[3] = 200; /* whatever its length is */
 	for (size_t cut = 0; cut < 14; cut++)
 		assert_int_equal(greet(room, cut), HELLO_MORE);
 	assert_int_equal(greet(room, 14), HELLO_VERSION);
-	assert_int_equal(heard.version, 4);
+	assert_int_equal(heard.version, LINK_VERSION + 1);
 }
 
 static void test_nonsense_is_recognised_early(void **state)
@@ -138,15 +138,15 @@ static void test_nonsense_is_recognised_early(void **state)
 	                 HELLO_NONSENSE);
 	/* It has our version, but an impossible length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
-	                       "baton\x03\0\0\0",
+	                       "baton\x04\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 	assert_int_equal(greet("\x00\x10\0\0\x01"
-	                       "baton\x03\0\0\0",
+	                       "baton\x04\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 	assert_int_equal(greet("\x00\x04\0\0\x02"
-	                       "baton\x03\0\0\0",
+	                       "baton\x04\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 }

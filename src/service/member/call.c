@@ -2,6 +2,8 @@
 
 #include "record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char magic[] = {'b', 'a', 't', 'o', 'n'};
@@ -51,8 +53,14 @@ enum call_kind call_read(const uint8_t *bytes, size_t size, struct call *ret_cal
 		return CALL_MORE;
 	if (memcmp(bytes + RECORD_HEAD_SIZE, magic, sizeof(magic)) != 0)
 		return CALL_NONSENSE;
-	if (type != RECORD_REFUSAL && bytes_get_u32(bytes + VERSION_AT) != LINK_VERSION)
+	uint32_t version = bytes_get_u32(bytes + VERSION_AT);
+	if (type != RECORD_REFUSAL && version != LINK_VERSION) {
+		snprintf(ret_text, LINK_TEXT_MAX + 1,
+		         "it speaks version %" PRIu32
+		         " of the protocol between nodes, and this node speaks version %d",
+		         version, LINK_VERSION);
 		return CALL_VERSION;
+	}
 	if (type == RECORD_HELLO)
 		return CALL_LINK;
 	if (size < whole)

@@ -26,7 +26,7 @@ enum call_kind {
 	CALL_MORE,     /* the CALL is not complete yet */
 	CALL_WHOLE,    /* the CALL is complete; the caller must free its charter */
 	CALL_REFUSED,  /* the other side refuses; ret_text says why */
-	CALL_VERSION,  /* the other side speaks another version of this protocol */
+	CALL_VERSION,  /* the other side speaks another version; ret_text says which */
 	CALL_LINK,     /* this is the first record of a link, not a CALL */
 	CALL_NONSENSE, /* this is not the protocol */
 };

@@ -206,7 +206,7 @@ static bool greet(struct post *post)
 		give_up(post, NULL);
 		return false;
 	case CALL_VERSION:
-		refuse_loudly(post, "it speaks another version of the protocol");
+		refuse_loudly(post, text);
 		return false;
 	case CALL_LINK: /* there is nobody to link with yet */
 		give_up(post, NULL);
