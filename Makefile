@@ -62,7 +62,7 @@ results: all ## make doc/results.md, what the papers claim and what is measured;
 faults: all ## make doc/faults.md, what each algorithm survives
 	@tools/faults
 
-failover: all ## make doc/failover.md, how long a lock waits after a failure; about an hour, as root
+failover: all ## make doc/failover.md, how long a lock waits after a failure; 40 minutes, as root; goes on if interrupted
 	@tools/setup bench
 	@tools/failover
 
