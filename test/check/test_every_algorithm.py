@@ -1,8 +1,10 @@
 """
-A short run of every algorithm, in every driver of the laboratory. Other tests count what comes out; this one is for the sanitizers,
+A short run of every algorithm, in every driver of the laboratory, and of each form of a comparison. Other tests count what comes out; this one is for the sanitizers,
 under which they would take too long.
 """
 import json
+import os
+import tempfile
 import unittest
 
 from baton import baton, check, sim
@@ -41,6 +43,24 @@ class EveryAlgorithm(unittest.TestCase):
             with self.subTest(row["name"]):
                 self.assertIn(baton("check", row["name"], "--nodes 3 --param text=printed --max-states 20000 --timeout 60").code,
                               (0, 1, 2, 3))
+
+
+class Comparing(unittest.TestCase):
+    def test_each_form_of_a_comparison(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words in ("", "--json", "--csv --load heavy", "--topology ring", f"--html {folder}/page.html"):
+                with self.subTest(words):
+                    done = baton("compare --nodes 2,4 --entries 20 --seeds 1..2", words)
+                    self.assertEqual((done.code, done.err), (0, ""))
+            self.assertGreater(os.path.getsize(f"{folder}/page.html"), 10000)
+
+    def test_faults(self):
+        self.assertEqual(baton("compare --faults --algorithms central,neilsen --nodes 2").code, 0)
+
+    def test_choose(self):
+        for words in ("--nodes 5", "--nodes 4 --load light --json", "--topology ring --nodes 4 --load heavy"):
+            with self.subTest(words):
+                self.assertEqual(baton("choose", words).code, 0)
 
 
 if __name__ == "__main__":
