@@ -27,7 +27,7 @@
 	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
 	X(BATON_ELEADERS, -19, "too many elections are won or campaigned for here")                \
 	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
-	/* Of the client library. */                                                               \
+	/* Errors of the client library. */                                                        \
 	X(BATON_EMEMORY, -40, "out of memory")                                                     \
 	X(BATON_EADDRESS, -41, "an address is the path of a socket, or HOST:PORT")                 \
 	X(BATON_ENODE, -42, "there is no node to talk to")                                         \

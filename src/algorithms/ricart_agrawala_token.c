@@ -500,8 +500,8 @@ const struct algorithm ricart_agrawala_token = {
                                                         {"on", 1},
                                                         {NULL, 0},
                                                 },
-                                        /* A lock node has no timers for algorithms: its links
-                                         * lose nothing. */
+                                        /* For study only: a lock node has no timers for algorithms,
+                                         * and its links lose nothing. */
                                         .breaks = true,
                                 },
                         {.name = NULL},

@@ -106,8 +106,8 @@ struct message_type {
 	bool init;  /* the message is sent before any request, and is counted separately */
 	/* elections: the message announces the leader, and is counted separately. */
 	bool announcement;
-	/* The message is sent with some value of a parameter only; reports leave it out
-	 * otherwise. */
+	/* The message is sent only with a certain value of a parameter; otherwise reports leave it
+	 * out. */
 	bool rare;
 };
 

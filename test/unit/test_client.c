@@ -51,8 +51,8 @@ static bool readable(int fd, int timeout_ms)
 	return poll(&item, 1, timeout_ms) == 1;
 }
 
-/* How long to wait for the script's end, so that a test sees everything arrive that it sends
- * without waiting. */
+/* How long to wait for the end of the script, so that commands that are sent without waiting arrive
+ * too. */
 enum { LONG_MS = 60000 };
 
 static void test_an_unlock_does_not_wait_for_its_answer(void **state)
@@ -143,7 +143,7 @@ static void test_stay_never_connects(void **state)
 	end(node, baton);
 }
 
-/* Otherwise the node would stop reading, and both would wait for each other. */
+/* Without this limit the node would stop reading, and both would wait for each other. */
 static void test_not_too_many_unlocks_are_unanswered(void **state)
 {
 	enum { LOCKS = 100, UNANSWERED = 64 };

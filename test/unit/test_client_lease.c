@@ -52,7 +52,7 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until a loss is told. Returns false if none was in that time. */
+/* Waits until the program is told of a loss. Returns false if it is not told in that time. */
 static bool is_told(struct baton *baton, int64_t ms)
 {
 	struct pollfd item = {.fd = baton_watch(baton), .events = POLLIN};
@@ -236,7 +236,7 @@ static void test_over_tcp_the_lease_is_asked_for(void **state)
 	         {0, "LOCK x", GRANT("100000")});
 
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, NULL), 0);
-	/* A thousandth each for the two clocks, and 2 ms for reading them. */
+	/* Each of the two clocks may be off by a thousandth, and reading them takes 2 ms. */
 	assert_in_range(baton_left(baton), 1, 99798);
 	end(node, baton);
 }

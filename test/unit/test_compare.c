@@ -142,7 +142,7 @@ static void test_growth_is_judged_by_sizes_that_are_far_apart(void **state)
 	(void)state;
 	assert_int_equal(verdict_on(&comparison, 0, ALL_MEAN, "N log(N)"), CLAIM_UNMEASURED);
 	assert_int_equal(verdict_on(&comparison, 1, ALL_MEAN, "N log(N)"), CLAIM_HELD);
-	comparison.rows[1].all.messages.mean = 64 * 64; /* as if it were n^2 */
+	comparison.rows[1].all.messages.mean = 64 * 64; /* set a mean as if it grew with n^2 */
 	comparison.rows[0].all.messages.mean = 4 * 4;
 	compare_judge(&comparison);
 	assert_int_equal(verdict_on(&comparison, 1, ALL_MEAN, "N log(N)"), CLAIM_VIOLATED);

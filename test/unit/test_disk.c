@@ -252,7 +252,8 @@ static void test_a_directory_is_one_process_and_one_life(void **context)
 	assert_int_equal(disk_create(folder, "", 0, text), DISK_EINUSE);
 	disk = open_in(folder);
 	assert_int_equal(disk_open(folder, &second, text), DISK_EINUSE);
-	assert_non_null(strstr(text, "the directory")); /* before any file is looked at */
+	assert_non_null(
+	        strstr(text, "the directory")); /* the refusal comes before any file is looked at */
 	disk_close(disk);
 	assert_int_equal(disk_open("/nowhere/at/all", &disk, text), DISK_EFAILED);
 }
@@ -395,7 +396,7 @@ static int64_t open_copy(uint64_t last)
 	}
 	int64_t found = find_state(disk, last);
 	disk_close(disk);
-	assert_true(found >= 0); /* otherwise a row was read wrongly */
+	assert_true(found >= 0); /* otherwise a row was read wrongly, which must never happen */
 	return found;
 }
 
@@ -417,7 +418,7 @@ static void test_a_damaged_file_is_refused_or_read_right(void **context)
 		teardown(context);
 		setup(context);
 		struct image image = take_image(lasts[k]);
-		if (k == 1) { /* after the last close everything is in the file */
+		if (k == 1) { /* after the last close everything is in the database file */
 			free(image.main);
 			image.main_size = read_file(folder, "baton.db", &image.main);
 			image.wal_size = 0;
@@ -502,7 +503,7 @@ static void test_a_mixture_of_two_moments_is_refused(void **context)
 		teardown(context);
 		setup(context);
 		images[k] = take_image(k == 0 ? 60 : 75);
-		free(images[k].main); /* after the close everything is in the file */
+		free(images[k].main); /* after the close everything is in the database file */
 		images[k].main_size = read_file(folder, "baton.db", &images[k].main);
 	}
 	for (size_t page = 0;

@@ -256,7 +256,7 @@ static void test_a_lost_disk_goes_before_its_successor_is_promoted(void **contex
 	}
 	silence(1);
 	struct standing *again = add_standing(5, 0);
-	again->name = "b"; /* the same name with another data directory */
+	again->name = "b"; /* this server has the same name, but another data directory */
 	assert_int_equal(fulfil().kind, ELECTORATE_STANDBY);
 	expect(ELECTORATE_NOTHING, 0);
 	catch_up();

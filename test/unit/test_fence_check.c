@@ -167,7 +167,7 @@ static void test_what_cannot_be_a_file(void **state)
 
 /* --- many at once, and killed in the middle --- */
 
-/* Shared by processes. */
+/* Memory that processes share. */
 struct board {
 	_Atomic uint64_t passed; /* the highest fence for which a call has succeeded */
 	_Atomic uint64_t next;
@@ -209,7 +209,7 @@ static void test_many_processes_at_once(void **state)
 	for (int i = 0; i < CHILDREN; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			/* Every other one is late. */
+			/* Every other call comes with a late fence. */
 			for (int k = 0; k < CALLS; k++)
 				check_one(board, atomic_fetch_add(&board->next, 1) + 20 -
 				                         (k % 2 == 0 ? 10 : 0));
@@ -238,7 +238,7 @@ static void test_kill_at_any_moment(void **state)
 			for (;;)
 				check_one(board, atomic_fetch_add(&board->next, 1) + 1);
 		}
-		/* Kill it after a few calls, and a little later each time. */
+		/* Kill the process after a few calls, and a little later each time. */
 		uint32_t goal = atomic_load(&board->calls) + 2;
 		while (atomic_load(&board->calls) < goal)
 			;

@@ -141,10 +141,10 @@ static void test_an_acknowledgement_goes_in_front_of_a_batch(void **state)
 	assert_int_equal(link_pending(a), 0);
 	assert_string_equal(next_text(a), "nothing");
 
-	/* There is nothing new to acknowledge. */
+	/* Now there is nothing new to acknowledge. */
 	send_text(b, 1, "more");
 	assert_string_equal(output_kinds(b), "F2");
-	/* Nothing of it was written, and now there is something new. */
+	/* Nothing of the batch was written, and now there is something new to acknowledge. */
 	link_written(b, 0);
 	send_text(a, 1, "x");
 	pass(a, b, SIZE_MAX);
@@ -192,7 +192,7 @@ static void test_much_that_came_wants_an_acknowledgement(void **state)
 	assert_string_equal(next_text(a), "nothing");
 	assert_int_equal(link_pending(a), 0);
 
-	/* Or 64 KiB of records. */
+	/* An ACK is also due after 64 KiB of records. */
 	const uint8_t *bytes;
 	size_t size;
 	for (size_t i = 0; i < 2; i++) {
@@ -455,7 +455,7 @@ static void test_what_is_half_written_is_not_forgotten(void **state)
 	send_text(a, 1, "two");
 	send_text(a, 1, "three");
 	send_text(a, 2, "four");
-	pass(a, b, 16 + 1); /* two is half written */
+	pass(a, b, 16 + 1); /* frame two is half written */
 	expect_frame(b, "frame one");
 	assert_string_equal(next_text(b), "nothing");
 	link_forget(a, 2);
@@ -468,7 +468,7 @@ static void test_what_is_half_written_is_not_forgotten(void **state)
 	assert_string_equal(next_text(a), "nothing");
 	assert_int_equal(link_pending(a), 0);
 
-	/* On the next connection it is no longer half written. */
+	/* On the next connection frame two is no longer half written. */
 	send_text(a, 2, "five");
 	pass(a, b, 3);
 	assert_string_equal(next_text(b), "nothing");

@@ -44,9 +44,9 @@ static int teardown(void **state)
 struct way {
 	struct link *from, *to;
 	struct random *random;
-	uint8_t wire[WIRE_MAX]; /* bytes in flight */
+	uint8_t wire[WIRE_MAX]; /* the bytes in flight */
 	size_t wire_size;
-	uint64_t epoch;              /* the epoch of what is sent */
+	uint64_t epoch;              /* the epoch of the frames that are sent now */
 	uint64_t forgotten;          /* frames of epochs before this one may be missing */
 	uint64_t full;               /* the epoch of a frame that did not fit */
 	size_t doubled;              /* the limit is KEPT_MAX times this plus one */

@@ -94,7 +94,7 @@ static void test_every_algorithm_serves_a_crowd(void **state)
 	}
 }
 
-/* With INITIALIZE, nobody may ask before the home has been touched. */
+/* With INITIALIZE, nobody may ask before the home has been told of the lock. */
 static void test_a_lock_that_must_start_is_touched_at_home(void **state)
 {
 	static const uint64_t wave[PARAMETERS_MAX] = {1};
@@ -129,7 +129,7 @@ static void test_local_clients_are_served_in_order(void **state)
 	}
 }
 
-/* Two clients of a, and one of b, which asks while the first is inside. */
+/* Lets two clients of a ask, and one of b, which asks while the first is inside. */
 static void order_with_turns(uint32_t turns, const char *second, const char *third)
 {
 	nodes.options.turns = turns;
@@ -255,7 +255,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 	nodes_pass(&nodes, NODE_SILENCE_NS);
 	assert_string_equal(nodes_said(&nodes, waiter), "error -15 c");
-	/* The same, but another client waits for it. */
+	/* The same, but another client waits for the lock. */
 	assert_int_equal(nodes_lock(&nodes, 1, other, name), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
 	nodes.link[1][2].cut = true;
@@ -264,7 +264,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
 }
 
-/* Another client of the same node waits for the same lock: that suffices to know. */
+/* Another client of the same node waits for the same lock: this is enough to know. */
 static void test_not_in_time_because_another_waits_here(void **state)
 {
 	(void)state;
@@ -318,7 +318,7 @@ static void test_nowait_is_told_by_whoever_is_inside(void **state)
 	assert_int_equal(nodes_lock_for(&nodes, 3, session, "x", NODE_NOWAIT, 0), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, session), "nil");
-	/* The pending request is for nobody. */
+	/* The pending request belongs to nobody any more. */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
@@ -402,7 +402,7 @@ static void test_nowait_waits_a_second_at_most(void **state)
 
 /* --- tokens that circulate --- */
 
-/* After an entry the token passes its home at most three more times, then everything stays
+/* After an entry, the token passes its home at most three more times; then everything stays
  * quiet. */
 static void test_an_idle_token_is_parked_at_home(void **state)
 {
@@ -426,7 +426,7 @@ static void test_an_idle_token_is_parked_at_home(void **state)
 		nodes_pass(&nodes, 10000 * MILLISECOND);
 		assert_int_equal(nodes.frames, frames);
 		assert_true(nodes.now - begin > 10000 * MILLISECOND);
-		/* It comes when a client anywhere wants it. */
+		/* The token comes when a client anywhere wants it. */
 		for (uint32_t i = 0; i < 4; i++) {
 			uint64_t other = nodes_open(&nodes, i);
 			assert_int_equal(nodes_lock(&nodes, i, other, name), 0);
@@ -448,14 +448,15 @@ static void test_an_idle_token_hops_slowly(void **state)
 	const char *name = nodes_name_at(&nodes, 0, 0);
 	uint64_t session = nodes_open(&nodes, 0);
 	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
-	/* It sets out from its home, and comes back after b and c have let it rest. */
+	/* The token sets out from its home, and comes back after b and c have let it rest. */
 	nodes_pass(&nodes, 20 * MILLISECOND - 1);
 	assert_string_equal(nodes_said(&nodes, session), "");
 	nodes_pass(&nodes, 1);
 	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
 	assert_int_equal(nodes.frames, 3);
 	assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
-	/* Since the grant, neither its first nor its second return home brings news. */
+	/* Since the grant, neither the first nor the second return of the token brings news to its
+	 * home. */
 	nodes_pass(&nodes, 1000 * MILLISECOND);
 	assert_int_equal(nodes.frames, 3 + 3 * 3);
 }
@@ -514,12 +515,12 @@ static void test_tokens_of_a_hop_go_in_one_frame(void **state)
 		snprintf(names[k], sizeof(names[k]), "%s", nodes_name_at(&nodes, 0, k));
 		uint64_t session = nodes_open(&nodes, 0);
 		assert_int_equal(nodes_lock(&nodes, 0, session, names[k]), 0);
-		/* So that the token is not caught when it comes back. */
+		/* Close this session, so that the token is not caught when it comes back. */
 		nodes_close(&nodes, 0, session);
 	}
 	nodes_deliver_all(&nodes);
 	nodes.frames = 0;
-	nodes_pass(&nodes, 10 * MILLISECOND); /* all rest at b, and go on */
+	nodes_pass(&nodes, 10 * MILLISECOND); /* all messages rest at b, and go on */
 	assert_int_equal(nodes.frames, 1);
 	struct node_figures figures;
 	node_figures(nodes.node[1], &figures);
@@ -621,7 +622,7 @@ static void test_limits_are_errors(void **state)
 	assert_int_equal(nodes.bumps, 0);
 	assert_int_equal(nodes_lock(&nodes, 0, session[3], "z"), BATON_ELOCKS);
 	assert_int_equal(nodes_lock(&nodes, 0, session[3], "z"), BATON_ELOCKS);
-	assert_int_equal(nodes.bumps, 1); /* the epoch should end; said once */
+	assert_int_equal(nodes.bumps, 1); /* the node has said once that the epoch should end */
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], false, "x"), 0);
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], true, "x"), BATON_ESUBSCRIPTIONS);
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], false, "x"), 0);
@@ -647,14 +648,14 @@ static void test_a_lock_that_nobody_used_is_forgotten(void **state)
 	nodes_pass(&nodes, 1);
 	nodes_pass(&nodes, NODE_SILENCE_NS);
 	node_figures(nodes.node[1], &figures[1]);
-	assert_int_equal(figures[1].locks, 1); /* its request is pending */
+	assert_int_equal(figures[1].locks, 1); /* the node's request is pending */
 	nodes.link[1][0].cut = false;
 	nodes_deliver_all(&nodes);
 	for (uint32_t i = 0; i < 2; i++) {
 		node_figures(nodes.node[i], &figures[i]);
 		assert_int_equal(figures[i].locks, 0);
 	}
-	/* One that was used is not forgotten, because its number must not be used again. */
+	/* A lock that was used is not forgotten, because its number must not be used again. */
 	assert_int_equal(nodes_lock(&nodes, 1, session, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_unlock(&nodes, 1, session, "x"), 1);
@@ -669,7 +670,7 @@ static void test_options_that_are_wrong_are_said(void **state)
 	const char *wrong = NULL;
 
 	(void)state;
-	nodes_start(&nodes, "central", 1); /* for the teardown */
+	nodes_start(&nodes, "central", 1); /* nodes for the teardown */
 	assert_null(node_create(&options, &wrong));
 	assert_non_null(strstr(wrong, "name"));
 	options.name = "a";

@@ -19,7 +19,7 @@ static void leader_everywhere(const char *expected)
 static void test_an_elected_leader_is_known_everywhere(void **state)
 {
 	(void)state;
-	nodes.options.topology = "line"; /* where news must travel */
+	nodes.options.topology = "line"; /* on a line, news must travel over several links */
 	nodes_start(&nodes, "raymond", 4);
 	leader_everywhere("nil");
 	uint64_t leader = nodes_open(&nodes, 3), next = nodes_open(&nodes, 0);
@@ -113,7 +113,7 @@ static void test_a_silent_leader_is_remembered(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil");
 }
 
-/* Everybody has heard of the end, and then the leader's node is silent. */
+/* Everybody hears of the end, and then the leader's node is silent. */
 static void test_who_led_is_forgotten(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void test_who_led_is_forgotten(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil, silent a");
 }
 
-/* a's campaign is over before c hears of it, and b leads: late news of a must not hide b. */
+/* The campaign of a is over before c hears of it, and b leads: late news of a must not hide b. */
 static void test_late_news_of_an_older_leader_hide_nobody(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
 		                    round == 0 ? "fence 1:2" : "fence 1:4");
 		assert_int_equal(nodes_unlock(&nodes, 1, waiter, "x"), 1);
 		nodes_deliver_all(&nodes);
-		/* The end of the hold was reported once. */
+		/* The end of the hold is reported only once. */
 		assert_string_equal(nodes_said(&nodes, listener),
 		                    round == 0 ? "x granted 1:1 a" : "x granted 1:3 a");
 		assert_string_equal(nodes_said(&nodes, listener),
@@ -279,7 +279,8 @@ static void test_who_is_evicted_has_lost_all(void **state)
 		assert_memory_equal(nodes_said(&nodes, holder), "lost x", 6);
 		assert_int_equal(nodes_evict(&nodes, 0, holder), lingers);
 		nodes_deliver_all(&nodes);
-		assert_string_equal(nodes_said(&nodes, holder), ""); /* it is told once */
+		assert_string_equal(nodes_said(&nodes, holder),
+		                    ""); /* the holder is told only once */
 		const char *granted = nodes_said(&nodes, waiter);
 		assert_int_equal(granted[0] == '\0', lingers);
 		nodes_close(&nodes, 0, holder);
@@ -357,7 +358,8 @@ static void test_events_of_all_members_are_told(void **state)
 	nodes_start(&nodes, "raymond", 3);
 	uint64_t named = nodes_open(&nodes, 0), client = nodes_open(&nodes, 2);
 	assert_int_equal(nodes_subscribe(&nodes, 0, named, false, "x"), 0);
-	assert_string_equal(nodes_said(&nodes, named), ""); /* not before all have heard */
+	assert_string_equal(nodes_said(&nodes, named),
+	                    ""); /* no reply before all members have heard */
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, named), "number 1");
 	assert_int_equal(nodes_subscribe(&nodes, 0, named, true, "[xy]*"), 0);
@@ -366,7 +368,8 @@ static void test_events_of_all_members_are_told(void **state)
 	assert_int_equal(nodes_lock(&nodes, 2, client, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, named), "x granted 1:1 c");
-	assert_string_equal(nodes_said(&nodes, named), "x granted 1:1 c"); /* the pattern */
+	assert_string_equal(nodes_said(&nodes, named),
+	                    "x granted 1:1 c"); /* the event of the pattern follows */
 	assert_int_equal(nodes_unlock(&nodes, 2, client, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, named), "x released 1:1 c");
@@ -452,7 +455,7 @@ static void test_events_come_in_the_order_of_their_fences(void **state)
 static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;
-	nodes_start(&nodes, "neilsen", 3); /* all are linked, and c is on nobody's route */
+	nodes_start(&nodes, "neilsen", 3); /* all members are linked, and c is on nobody's route */
 	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
 	         next = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
@@ -507,7 +510,7 @@ static void test_events_do_not_wait_for_ever(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:2 c");
 	nodes.link[1][0].cut = false;
 	nodes_deliver_all(&nodes);
-	assert_string_equal(nodes_said(&nodes, listener), ""); /* too late */
+	assert_string_equal(nodes_said(&nodes, listener), ""); /* the event is too late */
 }
 
 /* The missing event was of the old epoch, and never comes. */

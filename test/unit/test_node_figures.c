@@ -51,8 +51,8 @@ static void test_a_token_that_came_is_told_from_one_that_was_here(void **state)
 	assert_int_equal(count_grants(1, TOKEN_HERE), 2);
 	assert_int_equal(count_grants(1, TOKEN_CAME), 1);
 	assert_int_equal(figures_of(1).grants, 3);
-	assert_int_equal(figures_of(0).received_by_type[0], 1); /* a REQUEST */
-	assert_int_equal(figures_of(1).received_by_type[1], 1); /* a PRIVILEGE */
+	assert_int_equal(figures_of(0).received_by_type[0], 1); /* the message is a REQUEST */
+	assert_int_equal(figures_of(1).received_by_type[1], 1); /* the message is a PRIVILEGE */
 	assert_int_equal(figures_of(0).views, 1);
 }
 
@@ -95,7 +95,8 @@ static void test_locks_and_waiters_are_counted(void **state)
 	assert_locks(1, 0, 0);
 	assert_int_equal(nodes_lock(&nodes, 0, two, here), 0);
 	assert_locks(1, 0, 1);
-	assert_int_equal(nodes_lock(&nodes, 0, three, there), 0); /* its token is elsewhere */
+	assert_int_equal(nodes_lock(&nodes, 0, three, there),
+	                 0); /* the token of this lock is elsewhere */
 	assert_locks(1, 1, 2);
 	nodes_deliver_all(&nodes);
 	assert_locks(2, 0, 1);
@@ -113,7 +114,7 @@ static void test_times_fall_between_their_bounds(void **state)
 	struct histogram histogram = {0};
 
 	(void)state;
-	nodes_start(&nodes, "central", 1); /* for the teardown */
+	nodes_start(&nodes, "central", 1); /* nodes for the teardown */
 	histogram_add(&histogram, 0);
 	histogram_add(&histogram, 100000);
 	histogram_add(&histogram, 100001);

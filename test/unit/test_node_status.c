@@ -3,7 +3,7 @@
  */
 #include "../lib/node_fixture.h"
 
-/* Returns the status itself, taken before any other effect. */
+/* Asks for the status, and takes it before any other effect. */
 static void ask_status(uint32_t i, const char *pattern, uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, i);
@@ -28,7 +28,7 @@ static const struct node_status *take_status(uint32_t i)
 	return NULL;
 }
 
-/* Asks a cluster of one: the answer is there at once. */
+/* Asks a cluster of one, where the answer is there at once. */
 static void ask_nobody_else(uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, 0);
@@ -42,7 +42,7 @@ static bool is_text(struct node_bytes bytes, const char *text)
 	return bytes.size == strlen(text) && memcmp(bytes.bytes, text, bytes.size) == 0;
 }
 
-/* The last answer to a's question is on its way from c. */
+/* Asks a, and leaves the last answer, that of c, on its way. */
 static const struct node_status *status_of_a(void)
 {
 	for (uint32_t turn = 0; turn < 4; turn++) {
@@ -110,7 +110,8 @@ static void test_status_is_merged_from_all_members(void **state)
 	assert_int_equal(lock->waiters[0].member, 0);
 	assert_int_equal(lock->waiters[1].member, 1);
 	assert_int_equal(lock->waiters[2].member, 1);
-	/* The second of b waits until b has asked again; with this algorithm that may be soon. */
+	/* The second client of b waits until b has asked again; with this algorithm that may be
+	 * soon. */
 	assert_false(lock->in_order);
 }
 
@@ -291,7 +292,7 @@ static void test_those_who_wait_for_a_second_turn_come_last(void **state)
 	assert_int_equal(lock->waiters[0].member, 0);
 	assert_int_equal(lock->waiters[1].member, 1);
 	assert_int_equal(lock->waiters[2].member, 0);
-	/* If another member has such clients too, it depends on who is quicker. */
+	/* If another member has such clients too, the order depends on which member is quicker. */
 	assert_int_equal(nodes_lock(&nodes, 1, nodes_open(&nodes, 1), "x"), 0);
 	lock = ask_for_order(2);
 	assert_false(lock->in_order);
@@ -545,7 +546,7 @@ static void test_a_status_can_be_kept(void **state)
 	(void)state;
 	nodes_start(&nodes, "central", 1);
 	uint64_t holder = nodes_open(&nodes, 0), session = nodes_open(&nodes, 0);
-	for (unsigned k = 0; k < LOCKS; k++) { /* not in the order of their names */
+	for (unsigned k = 0; k < LOCKS; k++) { /* the locks are not in the order of their names */
 		snprintf(name, sizeof(name), "%04u", k * 7 % LOCKS);
 		assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
 		nodes_said(&nodes, holder);
@@ -561,7 +562,7 @@ static void test_a_status_can_be_kept(void **state)
 	node_session_close(nodes.node[0], session_id(holder), nodes.now + MILLISECOND);
 	while (node_status_step(status))
 		steps++;
-	assert_in_range(steps, 3, LOCKS); /* it takes more than one step */
+	assert_in_range(steps, 3, LOCKS); /* merging takes more than one step */
 	assert_int_equal(status->locks_count, LOCKS);
 	for (unsigned k = 0; k < LOCKS; k++) {
 		snprintf(name, sizeof(name), "%04u", k);

@@ -542,7 +542,7 @@ static void test_order_rules_the_channels_of_fifo_only(void **state)
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\n", "fifo");
 	assert_string_equal(play(text), "7: bad: under fifo this REQUEST comes after a PRIVILEGE "
 	                                "that is still in flight from 1 to 2");
-	/* Any of them can be lost; then the next one is the oldest. */
+	/* Any of these messages can be lost; then the next one is the oldest. */
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "drop 1 2 #2\nexpect flight 1 2 REQUEST x0\n",
 	         "fifo");
 	assert_string_equal(play(text), "passed");
@@ -701,7 +701,7 @@ static void test_one_declares_itself_and_once(void **state)
 	                                 "expect invariant agreement\n"
 	                                 "expect invariant unique_leader\n"),
 	                    "7: expected unique_leader, found 3 declared 2 times");
-	/* Learning it from the other does not take it back. */
+	/* Learning the leader from the other does not undo this. */
 	assert_string_equal(elect(WAKES, "initiate 2\ninitiate 3\nexpire 3\nexpire 2\n"
 	                                 "drop 3 2\nrun\nexpect leader 9\n"
 	                                 "expect invariant unique_leader\n"),

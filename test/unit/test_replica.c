@@ -135,7 +135,7 @@ static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 	drop_letters();
 	for (int i = 0; i < 5 && replica_leads(replicas[0]); i++) {
 		now += UINT64_C(3) * ELECTION_MS;
-		tick(0); /* hears of nobody, and steps down */
+		tick(0); /* a hears of nobody, and steps down */
 	}
 	drop_letters();
 	elect("abc", 1); /* a learns of the term by b's request: a write of its own */

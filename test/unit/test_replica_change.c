@@ -129,7 +129,7 @@ static void test_a_server_that_lags_again_catches_up_again(void **context)
 	elect("abc", 0);
 	propose(0, 'X');
 	pass("abc", 10);
-	assert_false(change(0, 3, REPLICA_VOTER)); /* begins to catch up */
+	assert_false(change(0, 3, REPLICA_VOTER)); /* the server begins to catch up */
 	pass("abcd", 10);
 	assert_true(has_applied(3, 'X'));
 	propose(0, 'Y');

@@ -93,7 +93,7 @@ static void test_it_tries_again_later_and_later(void **state)
 		assert_true(took_ms > before_ms);
 		before_ms = took_ms;
 	}
-	for (int i = 0; i < 3; i++) { /* but not for ever */
+	for (int i = 0; i < 3; i++) { /* but the penalty does not grow for ever */
 		be_disappointed(&world);
 		assert_in_range(sulk(&world), 64000, 65000);
 	}

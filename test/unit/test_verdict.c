@@ -656,7 +656,7 @@ static void test_a_command_on_a_suspended_host_does_not_run(void **context)
 	lease(BEE, 3000, 0);
 	pass(1500);
 	grant(1, BEE, 1002);
-	verdict_finished(verdict, 0); /* this happens first when the host runs again */
+	verdict_finished(verdict, 0); /* when the host runs again, the command is stopped first */
 	verdict_suspended(verdict, ANT, false);
 	lease(ANT, 0, 1);
 	judge_is_content();
@@ -677,7 +677,7 @@ static void test_a_command_has_time_to_stop_before_its_lease_ends(void **context
 {
 	(void)context;
 	pass(2000);
-	begin_command(700); /* plus 300 ms of margin */
+	begin_command(700); /* the command needs 700 ms, and the margin is 300 ms */
 	judge_is_content();
 
 	begin();
@@ -736,7 +736,7 @@ static void test_without_a_commit_for_a_lease_nobody_holds_anything(void **conte
 	(void)context;
 	verdict_granted(verdict, &command);
 	pass(2000);
-	renew(BEE); /* the voters are alive */
+	renew(BEE); /* the voters are alive, because bee is renewed */
 	pass(2000);
 	judge_is_content();
 
@@ -754,7 +754,7 @@ static void test_events_of_a_lock_come_in_the_order_of_fences_and_once(void **co
 	verdict_subscribed(verdict, 3, 0);
 	verdict_event(verdict, 3, 0, 1001, 0);
 	verdict_event(verdict, 3, 0, 1001, 2);
-	verdict_event(verdict, 3, 1, 1001, 0); /* another lock */
+	verdict_event(verdict, 3, 1, 1001, 0); /* this event is about another lock */
 	verdict_event(verdict, 3, 0, 1003, 0);
 	judge_is_content();
 	verdict_event(verdict, 3, 0, 1002, 0);
@@ -785,7 +785,7 @@ static void test_subscribers_are_told_of_every_grant(void **context)
 		if (told == 2)
 			verdict_dropped(verdict, 3, 0);
 		pass(400);
-		/* It may still be on its way. */
+		/* The event may still be on its way. */
 		assert_null(verdict_untold(verdict, 500 * MS, room));
 		pass(200);
 		if (told != 0)

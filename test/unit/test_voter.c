@@ -209,7 +209,7 @@ static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 	voter_forbid(voter, "b", true, now * MS);
 	run(3UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 1);
-	/* Until a snapshot has taken the place of the entry. */
+	/* Run until a snapshot has taken the place of the entry. */
 	uint64_t index = voter_state(voter)->index;
 	while (shadow_content(&disk).snapshot.index <= index)
 		run(INTERVAL);
@@ -230,7 +230,7 @@ static void test_a_letter_to_another_server_is_dropped(void **context)
 	out_init(&out);
 	out_uint(&out, SERVER + 1);
 	out_uint(&out, SERVER + 2);
-	out_uint(&out, 99); /* no letter of any kind */
+	out_uint(&out, 99); /* these bytes are no letter of any kind */
 	assert_true(voter_letter(voter, out.bytes, out.bytes_count, now * MS));
 	out_clear(&out);
 	out_uint(&out, SERVER);

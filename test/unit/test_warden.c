@@ -32,7 +32,7 @@ struct parcel_bytes {
 
 static struct warden *warden;
 static struct tenant *tenants[MEMBERS];
-static uint64_t deadlines[MEMBERS]; /* in ms */
+static uint64_t deadlines[MEMBERS]; /* when each lease ends, in ms */
 static uint64_t now;                /* in ms */
 static struct parcel_bytes proposals[QUEUE_MAX];
 static uint32_t proposals_count;

@@ -71,7 +71,8 @@ static void test_an_order_is_a_name_and_a_fence(void **state)
 	struct problem problem;
 
 	(void)state;
-	assert_int_equal(request_break(good, strlen(good), &order, &problem), -1); /* a 0 in it */
+	assert_int_equal(request_break(good, strlen(good), &order, &problem),
+	                 -1); /* the name has a 0 in it */
 	static const char plain[] = "{\"fence\": 9007199254740991, \"name\": \"a b\"}";
 	assert_int_equal(request_break(plain, strlen(plain), &order, &problem), 0);
 	assert_int_equal(order.name_size, 3);
@@ -238,7 +239,7 @@ static void test_at_most_so_many_changes_in_any_second(void **state)
 /* --- the feed --- */
 
 struct watcher {
-	struct viewer viewer; /* the first member */
+	struct viewer viewer; /* must be the first member */
 	bool paused;
 	char text[20000];
 };
@@ -306,7 +307,7 @@ static void test_a_viewer_begins_with_a_state(void **state)
 	assert_string_equal(read_all(feed, two), ":\n\n");
 	feed_leave(feed, &two->viewer);
 	feed_leave(feed, &one->viewer);
-	/* Nobody keeps it up to date. */
+	/* Without viewers nobody keeps the state up to date. */
 	assert_false(feed_has_state(feed));
 	free(one);
 	free(two);
@@ -327,7 +328,7 @@ static void test_a_slow_viewer_skips_and_is_told(void **state)
 		snprintf(data, sizeof(data), "%d", i);
 		feed_publish(feed, i == 40 ? FEED_STATE : FEED_CHANGES, "event", data);
 	}
-	/* As many as the ring has: nothing is missed, and what was begun is ended. */
+	/* Read as many events as the ring has: nothing is missed, and what was begun is ended. */
 	const char *text = read_all(feed, slow);
 	assert_int_equal(strncmp(text, "anges\ndata: long\n\nevent: event\ndata: 0\n\n", 40), 0);
 	assert_null(strstr(text, "skipped"));

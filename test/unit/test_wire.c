@@ -62,12 +62,13 @@ static void test_a_number_has_one_encoding(void **state)
 {
 	(void)state;
 	assert_true(decodes("\0\x05", 2));
-	assert_false(decodes("\0\x85\x00", 3)); /* overlong */
-	assert_false(decodes("\0\x85", 2));     /* cut short */
-	assert_false(decodes("\0", 1));         /* nothing there */
-	assert_false(decodes("\0\x05\x05", 3)); /* bytes after the end */
+	assert_false(decodes("\0\x85\x00", 3)); /* an overlong number */
+	assert_false(decodes("\0\x85", 2));     /* a number that is cut short */
+	assert_false(decodes("\0", 1));         /* there is no number */
+	assert_false(decodes("\0\x05\x05", 3)); /* there are bytes after the end */
 	assert_true(decodes("\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));
-	assert_false(decodes("\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11)); /* 2^64 and more */
+	assert_false(decodes("\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
+	                     11)); /* numbers of 2^64 and more */
 	assert_false(decodes("\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12));
 }
 

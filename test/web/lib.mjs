@@ -55,7 +55,7 @@ export function scenarios() {
 /** Starts `baton web` on any free port. Resolves to its address and a function that ends it. */
 export function serve(...words) {
 	const child = spawn(baton, ["web", "--listen", "127.0.0.1:0", ...words], { stdio: ["ignore", "pipe", "inherit"] });
-	process.on("exit", () => child.kill()); // if a test failed
+	process.on("exit", () => child.kill()); // ends the server if a test failed
 	return new Promise((done, failed) => {
 		child.on("error", failed);
 		child.on("exit", (code) => failed(new Error(`baton web ended with ${code}`)));

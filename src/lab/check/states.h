@@ -35,7 +35,8 @@ struct state_record {
 	};
 	union {
 		struct {
-			/* Most and fewest messages of the runs to this state found so far. */
+			/* The most and the fewest messages of those runs to this state that were
+			 * found so far. */
 			uint16_t most_so_far, fewest_so_far;
 		};
 		uint32_t fewest; /* fewest messages of a run that leads here */

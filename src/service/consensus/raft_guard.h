@@ -37,8 +37,8 @@ bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uin
 /* Returns how many of these entries the core may be given in one step; at least 1. */
 size_t guard_split(const struct durable_entry *entries, size_t count);
 /*
- * Returns the index of an earlier change that the core must first be told is committed
- * (RAFT_CONFIGURATION), or 0 if there is none. Call it before a step with entries that follow the
+ * Returns the index of an earlier change, or 0 if there is none. The core must first be told that
+ * this change is committed (RAFT_CONFIGURATION). Call it before a step with entries that follow the
  * entry `index` of `term`.
  */
 uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log *log,

@@ -25,7 +25,7 @@ void client_ask_lease(struct client *client)
 	node_session_linger(client->daemon->node, client->session);
 }
 
-/* Returns when others may get what the client has lost now. */
+/* Returns when others may get the locks that the client has just lost. */
 static uint64_t end_of_grace(const struct client *client)
 {
 	uint64_t at = clock_lease_ns() + client_time_to_stop_ms(client) * LOOP_MS;

@@ -330,8 +330,8 @@ static bool all_have(const struct birth *birth, const struct birth_record *recor
 	return true;
 }
 
-/* Another node has a first log. If it is that of our own record, this node makes the same log;
- * otherwise it joins that cluster. */
+/* Handles that another node has a first log. If it is the log of our own record, this node makes
+ * the same log; otherwise it joins that cluster. */
 static void meet_life(struct birth *birth, struct cluster_id cluster)
 {
 	if (birth->record.stage == BIRTH_LIFE) {

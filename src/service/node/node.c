@@ -689,7 +689,9 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, patience,
 	                   timeout_ns);
 	if (error != 0 || (session->waits == NULL && session->value != NULL))
-		wait_drop_value(node, session); /* refused, or known to be taken */
+		wait_drop_value(
+		        node,
+		        session); /* the request was refused, or the lock is known to be taken */
 	finish(node);
 	return error;
 }

@@ -76,7 +76,7 @@ enum { NODE_COUNTER_BITS = 34 };
  * epoch either. */
 #define NODE_BUMP_NS UINT64_C(1000000000)
 
-/* 0 means the default, which is given with each. */
+/* The limits of a node. 0 means the default, which each comment gives. */
 struct node_limits {
 	uint32_t sessions;      /* sessions of clients: 65,536 */
 	uint32_t waiters;       /* clients that wait for one lock at this node: 65,536 */

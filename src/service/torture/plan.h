@@ -37,9 +37,9 @@ struct plan {
 	/* How long clients wait before they ask, and how long they hold. */
 	struct distribution think, hold;
 	uint64_t actions;           /* how many things all clients do before the healing */
-	uint32_t one_place_percent; /* how many clients crowd at one place */
-	uint32_t one_lock_percent;  /* how often clients want the same lock */
-	uint32_t others_percent;    /* how many commands are not LOCK or UNLOCK */
+	uint32_t one_place_percent; /* how many percent of the clients are at one place */
+	uint32_t one_lock_percent;  /* how often, in percent, clients want the same lock */
+	uint32_t others_percent;    /* how many percent of the commands are not LOCK or UNLOCK */
 
 	/* Mean times between faults; 0: never. */
 	uint64_t stall_every, view_every, crash_every;

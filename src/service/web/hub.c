@@ -469,7 +469,7 @@ void hub_wake(struct hub *hub)
 	uint64_t one = 1;
 	ssize_t written = write(hub->wake_fd, &one, sizeof(one));
 
-	(void)written; /* it fails only if the hub is about to wake up anyhow */
+	(void)written; /* the write fails only if the hub is about to wake up anyway */
 }
 
 void hub_end(struct hub *hub)

@@ -156,7 +156,7 @@ static int tell_address(const struct web_words *words, uint16_t port)
 	return 0;
 }
 
-/* Every viewer needs a descriptor: as many as the system allows. */
+/* Raises the limit of descriptors as far as the system allows, because every viewer needs one. */
 static void allow_descriptors(void)
 {
 	struct rlimit limit;

@@ -215,7 +215,7 @@ static void on_answered(struct ask *ask)
 	MHD_resume_connection(job->connection);
 }
 
-/* Suspends first: the answer may be there before hub_ask returns. */
+/* Suspends the request first: the answer may be there before hub_ask returns. */
 static enum MHD_Result ask_node(struct job *job, enum ask_kind kind)
 {
 	job->asked = true;
