@@ -23,11 +23,11 @@ class Session:
         return self.connection.read_response()
 
     def lock(self, name, timeout_ms):
-        """The fence, or None."""
+        """Takes the lock. Returns its fence, or None."""
         return self.ask("LOCK", name, "TIMEOUT", timeout_ms)
 
     def unlock(self, name, fence):
-        """Was it ours to the end?"""
+        """Gives the lock back. Returns whether it was held until now."""
         return self.ask("UNLOCK", name, fence) == 1
 
 

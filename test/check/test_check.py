@@ -174,13 +174,13 @@ class Check(unittest.TestCase):
 
 
 def figures(result):
-    """All but what depends on the machine."""
+    """Returns all figures but those that depend on the machine."""
     return {key: value for key, value in result.items()
             if key not in ("seconds", "states_per_second", "bytes_per_state")}
 
 
 def steps(result):
-    """Of the counterexample."""
+    """Returns how many steps the counterexample says that it has."""
     return result["counterexample"] and result["counterexample"].split("\n")[0].split("; ")[1]
 
 

@@ -56,7 +56,7 @@ class Model:
 
 
 def lower(state):
-    """All numbers less by as much as they can be, whatever entries are left."""
+    """Returns the state with all numbers lowered as far as possible; the entries that are left do not matter."""
     places, flight = state
     by = min([highest for _, highest, *_ in places] + [ours - 1 for ours, *_ in places if ours] +
              [number - 1 for _, number, _ in flight if number])

@@ -1,4 +1,4 @@
-"""baton compare: its table, its JSON and CSV, and that chance and threads have no say in them."""
+"""baton compare: its table, its JSON and CSV, and that they depend neither on chance nor on threads."""
 import csv
 import functools
 import io

@@ -1,4 +1,4 @@
-"""The program has what makes a bug in memory end it instead of being somebody's way in."""
+"""The program is compiled so that a memory bug ends it instead of letting somebody in."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Processes and disks that hang: control groups that are frozen, and file systems that are. Each says if the machine has it not."""
+"""Processes and disks that hang: control groups that are frozen, and file systems that are. Each says so if the machine does not have it."""
 import os
 import subprocess
 

@@ -63,7 +63,7 @@ class Bully(unittest.TestCase):
             runs = sim(f"bully --nodes {n} --arrangement random --initiators random:{k} --delay exp:1 --seeds 1..1000")["runs"]
             for run in runs:
                 self.assertEqual((run["leader"], run["agreed"], run["violations"]), (n, True, 0), run["seed"])
-            # Place 1 is dead; who that is, chance says.
+            # Place 1 is dead; which identifier it has is random.
             words = f"bully --nodes {n} --crash 1 --arrangement random --delay exp:1 --seeds 1..1000"
             for run in sim(words)["runs"]:
                 self.assertEqual((run["leader"], run["violations"]), (max(run["arrangement"][1:]), 0), run["seed"])

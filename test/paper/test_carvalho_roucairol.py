@@ -33,7 +33,7 @@ class CarvalhoRoucairol(unittest.TestCase):
             self.assertEqual(result["max_messages"], 2 * (nodes - 1) * nodes * entries)
 
     def test_at_least_one_exchange_for_each_pair(self):
-        """Who has permissions enters as often as it likes, but at first there are none."""
+        """A node that has permissions enters as often as it likes, but at first there are none."""
         for entries in (2, 3):
             result = check(f"carvalho-roucairol --nodes 3 --entries {entries}")
             self.assertEqual(result["min_messages"], 12)

@@ -24,7 +24,7 @@ def elections(arrangement, words=""):
 
 
 def arrangements(n):
-    """All of them, up to rotation."""
+    """Returns all arrangements, up to rotation."""
     return ([1, *rest] for rest in itertools.permutations(range(2, n + 1)))
 
 
@@ -171,7 +171,7 @@ class DolevKlaweRodeh(unittest.TestCase):
         self.assertEqual(result["unique_leader"], "violated")
 
     def test_as_printed_the_greatest_initiator_is_elected_if_nobody_is_late(self):
-        """The other reading of remark (a): who has relayed never initiates."""
+        """The other reading of remark (a): a process that has relayed never initiates."""
         run = sim(f"{NAME} --nodes 8 --initiators 2,5 --param text=printed")
         self.assert_elected(run, 5)
 

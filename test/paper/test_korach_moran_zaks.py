@@ -68,7 +68,7 @@ class KorachMoranZaks(unittest.TestCase):
                     initiators = ",".join(map(str, places))
                     run = sim(f"{KMZ} --nodes {n} --arrangement random --seed {n} --delay exp:1 --initiators {initiators}")
                     self.assertTrue(run["agreed"], run)
-                    # Who never began is never a king.
+                    # A process that never began is never a king.
                     self.assertIn(run["leader"], [run["arrangement"][place - 1] for place in places])
 
     def test_random_arrangements_and_initiators(self):

@@ -22,7 +22,7 @@ def made(nodes):
 
 
 def committees(nodes, kind):
-    """Whom each node asks, itself included."""
+    """Returns the nodes that each node asks, itself included."""
     with tempfile.NamedTemporaryFile() as file:
         sim(f"maekawa --nodes {nodes} --entries 1 --param committees={kind} --trace {file.name}")
         events = [json.loads(line) for line in file]
@@ -100,7 +100,7 @@ class Maekawa(unittest.TestCase):
             self.assertEqual((messages["min"], messages["max"]), (3 * (k - 1), 3 * (k - 1)), nodes)
 
     def test_all_want_in_all_the_time_four_sets_of_messages(self):
-        """FAIL besides: who asks again comes behind all others."""
+        """There are FAILs too: a node that asks again comes after all others."""
         for nodes, k in {7: 3, 13: 4, 31: 6, **GRIDS}.items():
             messages = sim(f"maekawa --nodes {nodes} --entries {500 * nodes} {made(nodes)}")["messages"]
             self.assertAlmostEqual(messages["per_entry"] / (4 * (k - 1)), 1, delta=0.01)

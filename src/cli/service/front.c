@@ -359,7 +359,7 @@ static int replace_guardian(struct front *front)
 		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 	holding_say(holding,
 	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
-	            "it is replaced, and the command stopped",
+	            "it is replaced, and the command is stopped",
 	            holding->words->name, (unsigned long long)holding->fence, (int)front->guardian);
 	/* Kill the guardian last: when it ends, the kernel kills the command. */
 	for (;;) {

@@ -449,7 +449,7 @@ static int open_checked(struct disk *disk, const char *directory)
 			return DISK_EFAILED;
 		}
 		say(disk->text,
-		    exists(wal) ? "%s is missing, and its write-ahead log is there"
+		    exists(wal) ? "%s is missing, but its write-ahead log is there"
 		                : "there is no %s",
 		    path);
 		return exists(wal) ? DISK_EDAMAGED : DISK_EABSENT;
