@@ -230,7 +230,7 @@ class Nemesis:
         node = self.any_node(draw)
         with self.taking(*self.nodes[:-1]):
             members = self.members()
-            sound = [name for name, member in members.items() if member["role"] == "voter" and member["state"] == "member"]
+            sound = [name for name, member in members.items() if member["role"] == "voter" and member["state"] == "active"]
             if self.wiped is not None and not self.serves(self.wiped) or len(sound) < 3:
                 raise Unlucky
             with self.noted("wipe", node.name):

@@ -293,8 +293,10 @@ class Remembered(unittest.TestCase):
             shutil.rmtree(cluster[1].data)
             cluster[1].start()
             cluster.ready()
+            # It serves before it votes, and nobody may be told otherwise.
+            self.assertEqual([members(node)["n2"]["role"] for node in cluster], ["member"] * 3)
             self.assertGreater(take(cluster[1], "prize"), fence)
-            # It is a new voter in the place of the old one: the two that are left are a majority.
+            # Then it is a new voter in the place of the old one: the two that are left are a majority.
             until("n2 votes again", lambda: members(cluster[2])["n2"]["role"] == "voter")
             cluster[0].signal(signal.SIGKILL)
             self.assertGreater(take(cluster[1], "prize"), fence)

@@ -47,6 +47,22 @@ static bool is_elector(const struct electors *electors, const char *name)
 	return electors != NULL && electors_find(electors, name) != NULL;
 }
 
+/*
+ * Does this member vote? The voters are data directories. One that was emptied and used again under
+ * the same name has no vote before the old one is replaced. Every member is connected to every voter
+ * that lives, so a member that answers without such a connection is not that voter.
+ */
+static bool votes(const struct daemon *daemon, const struct node_status_member *member,
+                  const struct electors *electors)
+{
+	const struct elector *elector =
+	        electors != NULL ? electors_find(electors, member->name) : NULL;
+	bool witness;
+
+	return elector != NULL && (elector->server == 0 || member->silent ||
+	                           member_connected(daemon->member, elector->server, &witness));
+}
+
 static json_t *member_json(const struct daemon *daemon, const struct node_status_member *member,
                            const struct electors *electors)
 {
@@ -56,7 +72,7 @@ static json_t *member_json(const struct daemon *daemon, const struct node_status
 
 	return json_pack("{s:s, s:s?, s:I, s:s, s:s, s:b, s:o, s:I}", "name", member->name,
 	                 "address", member->address, "incarnation", (json_int_t)member->incarnation,
-	                 "role", is_elector(electors, member->name) ? "voter" : "member", "state",
+	                 "role", votes(daemon, member, electors) ? "voter" : "member", "state",
 	                 member->silent   ? "silent"
 	                 : member->active ? "active"
 	                                  : "starting",
