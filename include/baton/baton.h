@@ -27,7 +27,9 @@
  *     BATON_EADDRESS     the address is invalid: an empty path, a path of more than 107 bytes, or a
  *                        port that is not a number
  *     BATON_ENODE        no node is there, or it did not accept the connection within 5 s
- *     BATON_EACCESS      this user may not open the socket, or the node refuses this user
+ *     BATON_EACCESS      this user may not open the socket, or the node refuses this user; or with
+ *                        TLS, one of the two refuses the other's certificate
+ *     BATON_ECERTIFICATE the files for TLS are missing or cannot be used (baton_tls)
  *     BATON_ECONNECTION  the connection ended before the answer came; the handle held no lock
  *     BATON_ELOST        the connection ended, and the handle held locks: all of them are lost
  *     BATON_EPROTOCOL    the answer was malformed; the connection is closed and all locks are lost
@@ -103,6 +105,21 @@ struct baton;
  * NULL only if there is no memory.
  */
 struct baton *baton_open(const char *address);
+
+/*
+ * Uses TLS 1.3 for this handle's next connections to HOST:PORT. The files are in PEM: the cluster's
+ * CA, a client's certificate of it ('baton cert client'), and its key. Without this call the files
+ * are $BATON_TLS_CA, $BATON_TLS_CERT and $BATON_TLS_KEY; if none of them is set, connections are
+ * plain. The node must have a node's certificate of that CA, for the host in the address. Unix
+ * sockets never use TLS. The files are read again for every connection, so that they may be replaced.
+ *
+ * A forked child can keep a connection with TLS open, but only one of the two processes can go on
+ * using it.
+ *
+ * Returns 0, or BATON_ECERTIFICATE (a file is missing, or cannot be used), BATON_EMEMORY,
+ * BATON_EBUSY or BATON_EMODE.
+ */
+int baton_tls(struct baton *baton, const char *ca, const char *certificate, const char *key);
 
 /* Connects if the handle is not connected. Use it to learn early whether there is a node, and to
  * keep a later baton_lock_start from blocking. Returns 0 or an error. */

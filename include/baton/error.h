@@ -42,7 +42,8 @@
 	X(BATON_EMODE, -51, "this handle is used for something else: open another")                \
 	X(BATON_ESTALE, -52, "the fence is older than one that was seen before")                   \
 	X(BATON_EFILE, -53, "the file of a fence cannot be read or written")                       \
-	X(BATON_ETORN, -54, "the file of a fence does not hold a fence")
+	X(BATON_ETORN, -54, "the file of a fence does not hold a fence")                           \
+	X(BATON_ECERTIFICATE, -55, "the files for TLS are missing or cannot be used")
 
 enum baton_error {
 #define BATON_ERROR_ENUM(name, code, text) name = (code),

@@ -1,10 +1,12 @@
 #include "cli.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +46,18 @@ static bool is_abbreviated(const char *word, const struct option *options)
 	return true;
 }
 
+/* Passes a file for TLS on to libbaton, and to the commands that this one runs. Returns false if it
+ * is another option. */
+static bool take_tls(int option, const char *file)
+{
+	static const char *const names[] = {"BATON_TLS_CA", "BATON_TLS_CERT", "BATON_TLS_KEY"};
+
+	if (option < OPTION_TLS || option >= OPTION_TLS + 3)
+		return false;
+	memory_must(setenv(names[option - OPTION_TLS], file, 1) == 0);
+	return true;
+}
+
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem)
 {
 	return next_letter_or_option(argc, argv, ":", options, problem);
@@ -61,10 +75,13 @@ int next_letter_or_option(int argc, char **argv, const char *letters, const stru
 		if (strncmp(argv[i], "--", 2) == 0 && is_abbreviated(argv[i], options))
 			return unknown_option(argv[i] + 2, options, problem);
 	}
-	int at = optind;
+	int at, option;
 
 	opterr = 0;
-	int option = getopt_long(argc, argv, letters, options, NULL);
+	do {
+		at = optind;
+		option = getopt_long(argc, argv, letters, options, NULL);
+	} while (take_tls(option, optarg));
 	if (option == -1)
 		return -1;
 	if (option == ':') {

@@ -51,6 +51,16 @@ int usage_problem(const char *command, const struct problem *problem);
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
+/* The files for TLS, which every client of a node takes. next_letter_or_option never returns these:
+ * it sets the variables that libbaton reads. */
+enum { OPTION_TLS = 512 };
+#define CLIENT_TLS_OPTIONS                                                                         \
+	{"tls-ca", required_argument, NULL, OPTION_TLS},                                           \
+	        {"tls-cert", required_argument, NULL, OPTION_TLS + 1},                             \
+	{                                                                                          \
+		"tls-key", required_argument, NULL, OPTION_TLS + 2                                 \
+	}
+
 /* Does the same with one-letter options too. `letters` is as for getopt and begins with ":" or
  * "+:". With "+:" options end at the first operand. */
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,

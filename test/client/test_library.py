@@ -107,7 +107,7 @@ class Library(unittest.TestCase):
         page = read("doc", "man", "libbaton.3.scd").replace("\\\\", "\\")  # as scdoc does
         example = re.search(r"^# EXAMPLE\n\n```\n(.*?)^```", page, re.S | re.M)[1]
         shared = run("pkg-config", "--libs", "libbaton", env=self.environment).split()
-        for words in (shared, [self.find("libbaton.a"), "-lhiredis"]):
+        for words in (shared, [self.find("libbaton.a"), "-lhiredis", "-lssl", "-lcrypto"]):
             program = self.compiled(example, *words)
             environment = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(self.find("libbaton.so"))}
             with Node() as node:

@@ -50,11 +50,11 @@ class Certificates:
         certificate, key = self.make("node", name)
         return ["--tls-ca", ca or self.path("ca.crt"), "--tls-cert", certificate, "--tls-key", key]
 
-    def odd(self, file, name, start="20200101000000Z", end="20400101000000Z", uri="baton:node:", usage="serverAuth,clientAuth"):
-        """Makes file.crt and file.key with other times, or another URI, than `baton cert` would."""
+    def odd(self, file, name, start="20200101000000Z", end="20400101000000Z", uri="baton:node:", usage="serverAuth,clientAuth", more=""):
+        """Makes file.crt and file.key with other times, or other names, than `baton cert` would."""
         certificate, key = self.path(file + ".crt"), self.path(file + ".key")
         for path, text in (("index.txt", ""), ("serial", "1000\n"),
-                           ("settings", SETTINGS.format(folder=self.folder, names=f"URI:{uri}{name}", usage=usage))):
+                           ("settings", SETTINGS.format(folder=self.folder, names=f"URI:{uri}{name}{more}", usage=usage))):
             with open(self.path(path), "w", encoding="ascii") as out:
                 out.write(text)
         self.run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=" + name,

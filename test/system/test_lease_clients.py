@@ -9,6 +9,7 @@ import time
 import unittest
 
 from baton import BATON
+from certificates import Certificates
 from cluster import Cluster, Node, environment, free_port, until
 from resp import Client, Closed
 
@@ -40,18 +41,24 @@ def number(path):
         return int(file.read())
 
 
-class Stopped(unittest.TestCase):
+class Holding(unittest.TestCase):
+    """A cluster, and a command that runs under a lock."""
+
     def setUp(self):
         self.port = free_port()
-        self.cluster = Cluster(3, "--lease", f"{LEASE_S}s",
-                               each=lambda index: ["--clients", f"127.0.0.1:{self.port}"] if index == 0 else [])
-        self.cluster.start()
-        self.addCleanup(self.cluster.end)
         folder = tempfile.TemporaryDirectory(prefix="baton-test-")
         self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "beat")
+        self.folder = folder.name
+        self.cluster = Cluster(3, "--lease", f"{LEASE_S}s", each=self.options)
+        self.cluster.start()
+        self.addCleanup(self.cluster.end)
+        self.path = os.path.join(self.folder, "beat")
         self.run_ = None
         self.addCleanup(self.end_run)
+
+    def options(self, index):
+        """The options of a node."""
+        return ["--clients", f"127.0.0.1:{self.port}"] if index == 0 else []
 
     def end_run(self):
         if self.run_ is not None and self.run_.poll() is None:
@@ -89,6 +96,8 @@ class Stopped(unittest.TestCase):
         self.assertEqual(self.run_.returncode, 76, errors)
         self.assertEqual([report["lost"], report["reason"], report["child"]], [True, "lease", 137], errors)
 
+
+class Stopped(Holding):
     def test_the_node_is_stopped(self):
         self.begin()
         self.stop(self.cluster[0].process.pid)
@@ -168,6 +177,38 @@ class Stopped(unittest.TestCase):
             waiter.read()
             self.assertGreater(time.monotonic() - asked, left_ms / 1000 - 0.1)
 
+
+class Secure(Holding):
+    """Over TLS only one of the two processes of `baton run` can go on with the connection. The lease decides all the same."""
+
+    def options(self, index):
+        if index == 0:
+            self.certificates = Certificates(os.path.join(self.folder, "pki"))
+        return super().options(index) + self.certificates.options(f"n{index + 1}")
+
+    def begin(self, *words, address=None):
+        certificate, key = self.certificates.make("client", "backup")
+        return super().begin("--tls-ca", self.certificates.path("ca.crt"), "--tls-cert", certificate, "--tls-key", key, *words,
+                             address=address or f"127.0.0.1:{self.port}")
+
+    def test_the_node_is_stopped(self):
+        self.begin()
+        self.stop(self.cluster[0].process.pid)
+        self.ends_by_its_lease(self.next_())
+
+    def test_the_lease_is_renewed_and_the_guardian_is_stopped(self):
+        guardian = self.begin()
+        time.sleep(2.5 * LEASE_S)
+        self.assertIsNone(self.run_.poll())
+        self.stop(guardian)
+        self.ends_by_its_lease(self.next_())
+
+    def test_the_guardian_is_killed(self):
+        os.kill(self.begin(), signal.SIGKILL)
+        begun = self.next_()
+        self.assertLess(number(self.path), begun)
+        output, errors = self.run_.communicate(timeout=60)
+        self.assertEqual((self.run_.returncode, json.loads(output)["lost"]), (-signal.SIGKILL, False), errors)
 
 
 class AnotherLease(unittest.TestCase):

@@ -20,6 +20,7 @@ enum { LOOK_MS = 20 };
 static const struct option options_long[] = {
         {"fence", required_argument, NULL, 'f'},
         {"socket", required_argument, NULL, 'S'},
+        CLIENT_TLS_OPTIONS,
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

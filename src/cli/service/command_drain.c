@@ -71,6 +71,7 @@ int command_drain(int argc, char **argv)
 	static const struct option options[] = {
 	        {"for", required_argument, NULL, 'f'},
 	        {"socket", required_argument, NULL, 'S'},
+	        CLIENT_TLS_OPTIONS,
 	        {"json", no_argument, NULL, 'j'},
 	        {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0},

@@ -10,6 +10,7 @@ static const struct option options_long[] = {
         HOLDING_WAIT,
         HOLDING_CODE,
         HOLDING_SOCKET,
+        CLIENT_TLS_OPTIONS,
         HOLDING_VERBOSE,
         HOLDING_TIMEOUT,
         HOLDING_FLOCK,

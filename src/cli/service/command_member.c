@@ -211,9 +211,13 @@ static int check_words(const struct member_words *words, int operands, struct pr
 static int read_words(int argc, char **argv, struct member_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"socket", required_argument, NULL, 'S'}, {"data", required_argument, NULL, 'd'},
-	        {"yes", no_argument, NULL, 'y'},          {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	        {"socket", required_argument, NULL, 'S'},
+	        CLIENT_TLS_OPTIONS,
+	        {"data", required_argument, NULL, 'd'},
+	        {"yes", no_argument, NULL, 'y'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
 	};
 	int option;
 

@@ -12,11 +12,9 @@
 #include <string.h>
 
 static const struct option options_long[] = {
-        {"socket", required_argument, NULL, 'S'},
-        {"all", no_argument, NULL, 'a'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"socket", required_argument, NULL, 'S'}, CLIENT_TLS_OPTIONS,
+        {"all", no_argument, NULL, 'a'},          {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 struct observe_words {

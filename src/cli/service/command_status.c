@@ -195,9 +195,13 @@ struct status_words {
 static int read_words(int argc, char **argv, struct status_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"socket", required_argument, NULL, 'S'}, {"count", required_argument, NULL, 'c'},
-	        {"ready", no_argument, NULL, 'r'},        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	        {"socket", required_argument, NULL, 'S'},
+	        CLIENT_TLS_OPTIONS,
+	        {"count", required_argument, NULL, 'c'},
+	        {"ready", no_argument, NULL, 'r'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
 	};
 	int option;
 

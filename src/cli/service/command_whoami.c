@@ -24,6 +24,7 @@ static int read_words(int argc, char **argv, int operands, struct asking_words *
 {
 	static const struct option options[] = {
 	        {"socket", required_argument, NULL, 'S'},
+	        CLIENT_TLS_OPTIONS,
 	        {"json", no_argument, NULL, 'j'},
 	        {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0},

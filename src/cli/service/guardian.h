@@ -15,7 +15,9 @@
  * news of the lock without reading it, and asks the guardian for a sign of life. If there is none
  * within a small part of the grace, `baton run` makes sure that the guardian is stopped and reads
  * the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the grace
- * SIGKILL. So only one of the two reads from the node at a time. If the guardian is stopped after
+ * SIGKILL. So only one of the two reads from the node at a time. Over TLS only the guardian can: then
+ * `baton run` knows nothing but what the guardian was told last of the lease, and acts when that
+ * ends. If the guardian is stopped after
  * it has learned of the loss, `baton run` does not ask it for long: if the command still runs a
  * quarter of the margin after the end of the grace, `baton run` kills it.
  *

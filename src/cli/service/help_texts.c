@@ -6,6 +6,11 @@
 
 #include <stddef.h>
 
+#define TLS_HELP                                                                                   \
+	"  --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"                                       \
+	"                      use TLS with HOST:PORT (default: $BATON_TLS_CA,\n"                  \
+	"                      $BATON_TLS_CERT, $BATON_TLS_KEY)\n"
+
 const struct help_text service_helps[] = {
         {"node",
          "usage: baton node [OPTIONS]\n"
@@ -109,7 +114,7 @@ const struct help_text service_helps[] = {
          "\n"
          "There is no 'add': a node joins with 'baton node --join'.\n"
          "\n"
-         "  -S, --socket PATH    the node to ask (default: as for 'baton run')\n"
+         "  -S, --socket PATH    the node to ask (default: as for 'baton run')\n" TLS_HELP
          "  --data DIR           the folder of the survivor\n"
          "  --yes                do it\n"
          "  --json               one JSON object\n"
@@ -156,7 +161,7 @@ const struct help_text service_helps[] = {
          "leaves and its process ends with 0. 'baton drain' returns when it has ended.\n"
          "\n"
          "  --for TIME           how long holders may take to finish\n"
-         "  -S, --socket PATH    the node (default: as for 'baton run')\n"
+         "  -S, --socket PATH    the node (default: as for 'baton run')\n" TLS_HELP
          "  --json               one JSON object\n"
          "\n"
          "Exit: 0 it has ended, 2 bad usage, 69 the node cannot be reached.\n"
@@ -227,7 +232,7 @@ const struct help_text service_helps[] = {
          "lost the lock and has not stopped yet.\n"
          "\n"
          "  -S, --socket S   the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                   $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                   $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --count N        show at most N locks of each member (default 1000)\n"
          "  --ready          for probes: print nothing, exit within three seconds with 0\n"
          "                   (the node serves), 3 (it does not) or 69 (no answer)\n"
@@ -254,7 +259,7 @@ const struct help_text service_helps[] = {
                 "  -E, --conflict-exit-code CODE   exit with it if not acquired (default 75)\n"
                 "  -c, --command STRING   a command for the shell, /bin/sh\n"
                 "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-                "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+                "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
                 "  --grace TIME        from SIGTERM to SIGKILL when the lock is lost (default: a\n"
                 "                      quarter of the lease; at most 0.35 of it)\n"
                 "  --status-fd N       write one JSON line to descriptor N at the end: acquired,\n"
@@ -287,7 +292,7 @@ const struct help_text service_helps[] = {
          "  --timeout TIME      the same\n"
          "  -E, --conflict-exit-code CODE   exit with it if not acquired (default 75)\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --json              print one JSON object: name, fence, node\n"
          "  --verbose           say how long it took, or that the lock was not acquired\n"
          "  -x, -e, --exclusive   accepted, as in flock, without effect\n"
@@ -313,7 +318,7 @@ const struct help_text service_helps[] = {
          "  --timeout TIME      the same\n"
          "  -E, --conflict-exit-code CODE   exit with it if not elected (default 75)\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --grace TIME        from SIGTERM to SIGKILL if leadership is lost (default: a\n"
          "                      quarter of the lease; at most 0.35 of it)\n"
          "  --status-fd N       write one JSON line to descriptor N at the end: acquired,\n"
@@ -341,7 +346,7 @@ const struct help_text service_helps[] = {
          "\n"
          "  -a, --all           also print ends; lines begin with 'leads' or 'ended'\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --json              a JSON object a line: fence, node, value, silent, and with\n"
          "                      -a leads; if no leader is known, null and silent_members\n"
          "\n"
@@ -361,7 +366,7 @@ const struct help_text service_helps[] = {
          "\n"
          "  --fence F           the holder's fence, as 'baton status' shows it\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --json              one JSON object: name, fence, broken, gone (the holder has\n"
          "                      stopped)\n"
          "\n"
@@ -376,7 +381,7 @@ const struct help_text service_helps[] = {
          "name in your certificate over TCP. The node's rules are about these.\n"
          "\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+         "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
          "  --json              one JSON object: node, transport (unix or tcp), uid, gids,\n"
          "                      certificate, rules (whether the node has any)\n"
          "\n"
@@ -390,7 +395,7 @@ const struct help_text service_helps[] = {
                 "all verbs.\n"
                 "\n"
                 "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
-                "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n"
+                "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
                 "  --json              one JSON object: lock, verbs, rules (whether the node has\n"
                 "                      any)\n"
                 "\n"

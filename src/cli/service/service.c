@@ -89,7 +89,7 @@ int service_problem(const char *command, const struct baton *baton, int error)
 	if (error == BATON_EACCESS)
 		return EXIT_NOT_PERMITTED;
 	if (error == BATON_ENAME || error == BATON_EFENCE || error == BATON_EVALUE ||
-	    error == BATON_EADDRESS)
+	    error == BATON_EADDRESS || error == BATON_ECERTIFICATE)
 		return EXIT_USAGE;
 	return EXIT_UNAVAILABLE;
 }

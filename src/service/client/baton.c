@@ -26,6 +26,29 @@ void baton_close(struct baton *baton)
 	handle_free(baton);
 }
 
+int baton_tls(struct baton *baton, const char *ca, const char *certificate, const char *key)
+{
+	struct secure_files files = {ca, certificate, key};
+	int error = handle_ready(baton);
+
+	if (error == 0 && (ca == NULL || certificate == NULL || key == NULL))
+		error = why_set(&baton->why, BATON_ECERTIFICATE,
+		                "TLS needs three files: a CA, a certificate and its key");
+	if (error == 0)
+		error = secure_files_check(&files, &baton->why);
+	if (error < 0)
+		return error;
+	char *copies[] = {strdup(ca), strdup(certificate), strdup(key)};
+	char **places[] = {&baton->tls_ca, &baton->tls_certificate, &baton->tls_key};
+	bool all = copies[0] != NULL && copies[1] != NULL && copies[2] != NULL;
+	for (int i = 0; i < 3; i++) {
+		free(all ? *places[i] : copies[i]);
+		if (all)
+			*places[i] = copies[i];
+	}
+	return all ? 0 : why_set(&baton->why, BATON_EMEMORY, "out of memory");
+}
+
 const char *baton_address(const struct baton *baton)
 {
 	return baton->address;

@@ -142,11 +142,14 @@ static void keep_alive(int fd)
 		           sizeof(settings[i].value));
 }
 
-static int open_port(const char *address, struct why *why)
+enum { HOST_MAX = 255 };
+
+/* Connects, and returns the host in the address. */
+static int open_port(const char *address, char ret_host[HOST_MAX + 1], struct why *why)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *found;
-	char host[256];
+	char host[HOST_MAX + 1];
 	const char *from = address, *port = strrchr(address, ':') + 1;
 	size_t size = (size_t)(port - 1 - from);
 
@@ -173,25 +176,41 @@ static int open_port(const char *address, struct why *why)
 	if (fd < 0)
 		return no_node(why, address, -fd);
 	keep_alive(fd);
+	memcpy(ret_host, host, size + 1);
 	return fd;
 }
 
 /* --- a connection --- */
 
-int exchange_open(struct exchange *exchange, const char *address, struct why *why)
+static int begin(struct exchange *exchange, int fd, struct why *why)
 {
-	int fd = has_port(address) ? open_port(address, why) : open_path(address, why);
+	*exchange = (struct exchange){.fd = fd, .reader = redisReaderCreate()};
+	if (exchange->reader != NULL)
+		return 0;
+	close(fd);
+	exchange->fd = -1;
+	return why_set(why, BATON_EMEMORY, "out of memory");
+}
 
+int exchange_open(struct exchange *exchange, const char *address, struct secure_files files,
+                  struct why *why)
+{
+	char host[HOST_MAX + 1];
+	bool port = has_port(address);
+	int error = port ? secure_files_complete(&files, why) : 0;
+
+	if (error < 0)
+		return error;
+	int64_t until_ms = now_ms() + CONNECT_MS_MAX;
+	int fd = port ? open_port(address, host, why) : open_path(address, why);
 	if (fd < 0)
 		return fd;
-	redisReader *reader = redisReaderCreate();
-	if (reader == NULL) {
-		close(fd);
-		return why_set(why, BATON_EMEMORY, "out of memory");
-	}
-	exchange->fd = fd;
-	exchange->reader = reader;
-	return 0;
+	error = begin(exchange, fd, why);
+	if (error == 0 && port && files.ca != NULL)
+		error = secure_open(fd, host, address, &files, until_ms, &exchange->secure, why);
+	if (error < 0)
+		exchange_close(exchange);
+	return error;
 }
 
 void exchange_close(struct exchange *exchange)
@@ -202,6 +221,7 @@ void exchange_close(struct exchange *exchange)
 	if (exchange->passed)
 		close(exchange->passed_fd);
 	redisReaderFree(exchange->reader);
+	secure_close(exchange->secure);
 	*exchange = (struct exchange){.fd = -1};
 }
 
@@ -261,6 +281,50 @@ static ssize_t receive_bytes(struct exchange *exchange, char *bytes, size_t size
 	return count;
 }
 
+/* Returns 1 or an error. */
+static int feed(struct exchange *exchange, const char *bytes, size_t size, struct why *why)
+{
+	if (redisReaderFeed(exchange->reader, bytes, size) != REDIS_OK)
+		return why_set(why, BATON_EMEMORY, "out of memory");
+	return 1;
+}
+
+/* Decrypts bytes in place. Replies that came before the end of the connection are still good.
+ * Returns 1 or an error. */
+static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t room,
+                   struct why *why)
+{
+	bool any = false;
+	int fed = 1;
+
+	secure_input(exchange->secure, bytes, size);
+	while (fed == 1 && (size = secure_read(exchange->secure, bytes, room)) > 0) {
+		any = true;
+		fed = feed(exchange, bytes, size, why);
+	}
+	if (fed < 0 || any)
+		return fed;
+	int verdict = secure_verdict(exchange->secure, why);
+	return verdict < 0 ? verdict : 1;
+}
+
+/* Another process has gone on with this connection. */
+static int not_ours(struct why *why)
+{
+	return why_set(why, BATON_ECONNECTION,
+	               "another process goes on with this connection, which has TLS");
+}
+
+bool exchange_is_ours(const struct exchange *exchange)
+{
+	return exchange->secure == NULL || secure_is_ours(exchange->secure);
+}
+
+static bool claim(struct exchange *exchange)
+{
+	return exchange->secure == NULL || secure_claim(exchange->secure);
+}
+
 /* Returns 1 if something was read; 0 if nothing came in time; or an error. */
 static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t until_ms,
                      struct why *why)
@@ -268,6 +332,8 @@ static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t unti
 	char bytes[16384];
 	ssize_t count;
 
+	if (!exchange_is_ours(exchange))
+		return timeout_ms == 0 ? 0 : not_ours(why);
 	if (timeout_ms > 0) {
 		int ready = wait_for_bytes(exchange->fd, until_ms);
 		if (ready <= 0)
@@ -275,6 +341,8 @@ static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t unti
 			                  : why_set(why, BATON_ECONNECTION, "poll: %s",
 			                            strerror(errno));
 	}
+	if (!claim(exchange))
+		return not_ours(why);
 	do
 		count = receive_bytes(exchange, bytes, sizeof(bytes),
 		                      timeout_ms < 0 ? 0 : MSG_DONTWAIT);
@@ -286,9 +354,9 @@ static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t unti
 		               strerror(errno));
 	if (count == 0)
 		return why_set(why, BATON_ECONNECTION, "the node has closed the connection");
-	if (redisReaderFeed(exchange->reader, bytes, (size_t)count) != REDIS_OK)
-		return why_set(why, BATON_EMEMORY, "out of memory");
-	return 1;
+	if (exchange->secure != NULL)
+		return decrypt(exchange, bytes, (size_t)count, sizeof(bytes), why);
+	return feed(exchange, bytes, (size_t)count, why);
 }
 
 int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply **ret_reply,
@@ -314,6 +382,47 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 	}
 }
 
+/* The node has closed the connection. It may have said why, in its last reply or by an alert. Returns
+ * an error. */
+static int closed_because(struct exchange *exchange, int error, struct why *why)
+{
+	redisReply *last = NULL;
+	struct why said;
+	int got = error == EPIPE || error == ECONNRESET
+	                  ? exchange_receive(exchange, 0, &last, &said)
+	                  : 0;
+
+	if (got == BATON_EACCESS) {
+		*why = said;
+		return got;
+	}
+	bool told = got == 1 && last->type == REDIS_REPLY_ERROR;
+	if (told)
+		why_set(why, BATON_ECONNECTION, "the node has closed the connection: %.200s",
+		        last->str);
+	if (got == 1)
+		freeReplyObject(last);
+	if (told)
+		return BATON_ECONNECTION;
+	return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
+	               strerror(error));
+}
+
+/* Returns 0 or errno. */
+static int send_plain(const struct exchange *exchange, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t count = send(exchange->fd, bytes, size, MSG_NOSIGNAL);
+		if (count < 0 && errno != EINTR)
+			return errno;
+		if (count > 0) {
+			bytes += count;
+			size -= (size_t)count;
+		}
+	}
+	return 0;
+}
+
 int exchange_send(struct exchange *exchange, const struct word *words, size_t words_count,
                   struct why *why)
 {
@@ -328,16 +437,13 @@ int exchange_send(struct exchange *exchange, const struct word *words, size_t wo
 	int size = redisFormatCommandArgv(&command, (int)words_count, bytes, sizes);
 	if (size < 0)
 		return why_set(why, BATON_EMEMORY, "out of memory");
-	size_t sent = 0;
-	int error = 0;
-	while (sent < (size_t)size && error == 0) {
-		ssize_t count =
-		        send(exchange->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
-		if (count >= 0)
-			sent += (size_t)count;
-		else if (errno != EINTR)
-			error = errno;
+	if (!claim(exchange)) {
+		redisFreeCommand(command);
+		return not_ours(why);
 	}
+	int error = exchange->secure != NULL
+	                    ? secure_send(exchange->secure, command, (size_t)size, 0)
+	                    : send_plain(exchange, command, (size_t)size);
 	redisFreeCommand(command);
 	if (error == 0)
 		return 0;
@@ -345,19 +451,17 @@ int exchange_send(struct exchange *exchange, const struct word *words, size_t wo
 		return why_set(why, BATON_ECONNECTION,
 		               "the node has read nothing from this connection for %d s",
 		               CONNECT_MS_MAX / 1000);
-	redisReply *last = NULL;
-	struct why ignored;
-	if (error == EPIPE && exchange_receive(exchange, 0, &last, &ignored) == 1 && last != NULL) {
-		if (last->type == REDIS_REPLY_ERROR) {
-			why_set(why, BATON_ECONNECTION,
-			        "the node has closed the connection: %.200s", last->str);
-			freeReplyObject(last);
-			return BATON_ECONNECTION;
-		}
-		freeReplyObject(last);
-	}
-	return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
-	               strerror(error));
+	return closed_because(exchange, error, why);
+}
+
+void exchange_quit(struct exchange *exchange)
+{
+	static const char quit[] = "*1\r\n$4\r\nQUIT\r\n";
+
+	if (exchange->secure == NULL)
+		(void)send(exchange->fd, quit, sizeof(quit) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	else if (claim(exchange))
+		(void)secure_send(exchange->secure, quit, sizeof(quit) - 1, MSG_DONTWAIT);
 }
 
 bool exchange_ended(const struct exchange *exchange)

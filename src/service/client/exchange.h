@@ -6,6 +6,7 @@
 #ifndef CLIENT_EXCHANGE_H
 #define CLIENT_EXCHANGE_H
 
+#include "secure.h"
 #include "why.h"
 #include "word.h"
 
@@ -24,7 +25,8 @@ enum {
 struct exchange {
 	int fd; /* the socket; -1: not connected */
 	redisReader *reader;
-	int passed_fd; /* a descriptor that came with the bytes of a reply, if `passed` */
+	struct secure *secure; /* TLS; NULL: the bytes are plain */
+	int passed_fd;         /* a descriptor that came with the bytes of a reply, if `passed` */
 	bool passed;
 };
 
@@ -32,8 +34,11 @@ struct exchange {
  * memory. */
 char *address_default(void);
 
-/* Connects to a node. Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS or BATON_EMEMORY. */
-int exchange_open(struct exchange *exchange, const char *address, struct why *why);
+/* Connects to a node; over TCP with TLS, if there are files for it, which may come from the
+ * environment. Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS, BATON_ECERTIFICATE or
+ * BATON_EMEMORY. */
+int exchange_open(struct exchange *exchange, const char *address, struct secure_files files,
+                  struct why *why);
 /* Closes the connection, if it is open. */
 void exchange_close(struct exchange *exchange);
 
@@ -54,6 +59,12 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 int exchange_take_fd(struct exchange *exchange);
 /* True if the other side is on this host: descriptors can be passed. */
 bool exchange_is_local(const struct exchange *exchange);
+
+/* False if another process has gone on with a connection that has TLS (secure.h). This one can then
+ * neither send nor receive, and sees no replies. */
+bool exchange_is_ours(const struct exchange *exchange);
+/* Tells the node that this side has stopped what it did. Never waits. */
+void exchange_quit(struct exchange *exchange);
 
 /* Has the other side closed the connection? What it sent before may still be there to read. */
 bool exchange_ended(const struct exchange *exchange);

@@ -50,6 +50,7 @@ static int error_named(struct word word)
 #undef ERROR_ENTRY
 	                {"NOPERM", BATON_EACCESS},
 	        {"NOAUTH", BATON_EACCESS},
+	        {"DENIED", BATON_EACCESS},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -109,6 +110,11 @@ static int send_grace(struct baton *baton)
 	return error;
 }
 
+struct secure_files handle_files(const struct baton *baton)
+{
+	return (struct secure_files){baton->tls_ca, baton->tls_certificate, baton->tls_key};
+}
+
 int handle_connect(struct baton *baton)
 {
 	if (baton->stale)
@@ -124,7 +130,8 @@ int handle_connect(struct baton *baton)
 		free(baton->address);
 		baton->address = address;
 	}
-	int error = exchange_open(&baton->session, baton->address, &baton->why);
+	int error =
+	        exchange_open(&baton->session, baton->address, handle_files(baton), &baton->why);
 	if (error < 0)
 		return error;
 	baton->over = baton->stale = false;
@@ -198,6 +205,10 @@ int handle_silent(struct baton *baton)
 
 int handle_send(struct baton *baton, const struct word *words, size_t words_count)
 {
+	if (!exchange_is_ours(&baton->session))
+		return why_set(&baton->why, BATON_ECONNECTION,
+		               "another process goes on with the connection to %.200s",
+		               baton->address);
 	int error = exchange_send(&baton->session, words, words_count, &baton->why);
 
 	return error == BATON_ECONNECTION ? handle_fail(baton, error) : error;
@@ -293,19 +304,12 @@ struct baton *handle_new(const char *address)
 	return baton;
 }
 
-/* Tells the node that this program has stopped what it did, which the end of a TCP connection alone
- * does not tell. Never waits. */
-static void say_quit(struct baton *baton)
-{
-	static const char quit[] = "*1\r\n$4\r\nQUIT\r\n";
-
-	if (handle_is_open(baton))
-		(void)send(baton->session.fd, quit, sizeof(quit) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 void handle_free(struct baton *baton)
 {
-	say_quit(baton);
+	/* The end of a TCP connection alone does not tell that this program has stopped what it
+	 * did. */
+	if (handle_is_open(baton))
+		exchange_quit(&baton->session);
 	/* Shut the connection down, because a forked child may have it open too. */
 	handle_end(baton);
 	exchange_close(&baton->session);
@@ -315,5 +319,8 @@ void handle_free(struct baton *baton)
 	holds_free(&baton->lost);
 	free(baton->wanted);
 	free(baton->address);
+	free(baton->tls_ca);
+	free(baton->tls_certificate);
+	free(baton->tls_key);
 	free(baton);
 }

@@ -23,6 +23,8 @@ struct baton {
 	char *address;
 	/* The user gave the address. If not, it is looked up before each session. */
 	bool address_given;
+	/* The files that the user gave for TLS; all NULL: none. */
+	char *tls_ca, *tls_certificate, *tls_key;
 	struct exchange session;
 	/* The session has ended; its descriptor stays open, because somebody may poll it. */
 	bool over;
@@ -64,6 +66,8 @@ int handle_ready(struct baton *baton);
 /* Is there a session? */
 bool handle_is_open(const struct baton *baton);
 int handle_connect(struct baton *baton);
+/* Returns the files that exchange_open needs. */
+struct secure_files handle_files(const struct baton *baton);
 /* Ends the session, if it has not ended yet. The locks that it held are lost. */
 void handle_end(struct baton *baton);
 /* Ends the session because of an error of a connection. Returns the error as the user is told
@@ -78,7 +82,7 @@ int handle_silent(struct baton *baton);
 void handle_lose(struct baton *baton, struct hold *hold, struct word why);
 
 /* Sends a command. Returns 0 or an error. After BATON_ECONNECTION nothing has happened at the node.
- * */
+ * The session goes on if only another process can use it. */
 int handle_send(struct baton *baton, const struct word *words, size_t words_count);
 /* True if answers are still to come that precede the answer to the next command. */
 bool handle_has_answers(const struct baton *baton);

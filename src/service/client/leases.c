@@ -163,7 +163,7 @@ static void ask_again(struct baton *baton)
 {
 	const struct validity_answers *answers = baton->validity.answers;
 
-	if (baton->wanted != NULL)
+	if (baton->wanted != NULL || !exchange_is_ours(&baton->session))
 		return;
 	while (answers->pending && handle_take_answer(baton, 0) > 0)
 		;

@@ -358,6 +358,14 @@ int baton_unlock(struct baton *baton, const char *name)
 	}
 	/* If the session ends now, this lock must not be among the lost ones. */
 	LIST_REMOVE(hold, entry);
+	if (!exchange_is_ours(&baton->session)) {
+		/* Only the end of the connection can tell the node, which then waits for the end of
+		 * the lease that it has told. */
+		free(hold);
+		handle_end(baton);
+		baton->unlocks_uncertain = true;
+		return 0;
+	}
 	snprintf(number, sizeof(number), "%" PRIu64, hold->fence);
 	const struct word words[] = {WORD("UNLOCK"), hold->name, word_of(number)};
 	error = handle_send(baton, words, 3);

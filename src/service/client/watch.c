@@ -62,7 +62,7 @@ int watch_attach(struct baton *baton)
 
 	if (watch->epoll < 0)
 		return 0;
-	int error = exchange_open(&watch->events, baton->address, &baton->why);
+	int error = exchange_open(&watch->events, baton->address, handle_files(baton), &baton->why);
 	if (error == 0)
 		error = ask_for_reasons(baton);
 	if (error == 0)

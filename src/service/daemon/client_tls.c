@@ -14,7 +14,9 @@ enum {
 	SHAKE_MS = 5000,
 };
 
-#define NEEDS_TLS "-ERR this port needs TLS, with a certificate of 'baton cert client'\r\n"
+#define NEEDS_TLS                                                                                  \
+	"-ERR this port needs TLS: --tls-ca, --tls-cert and --tls-key, with a certificate of "     \
+	"'baton cert client'\r\n"
 
 struct client_tls {
 	struct tls *tls;

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "memory.h"
 #include "replies.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -163,6 +164,8 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 		switch (resp_read(bytes + taken, size - taken, &daemon->clients.command,
 		                  &client->needed, &wrong)) {
 		case RESP_MORE:
+			if ((uint8_t)bytes[taken] == TLS_FIRST_BYTE)
+				end_with(client, "", "this port has no TLS");
 			return taken;
 		case RESP_WRONG:
 			end_with(client, "Protocol error: ", wrong);

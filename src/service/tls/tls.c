@@ -93,6 +93,16 @@ struct tls *tls_create(const struct credentials *credentials, bool accepts)
 	return tls;
 }
 
+void tls_expect_host(struct tls *tls, const char *host)
+{
+	X509_VERIFY_PARAM *expected = SSL_get0_param(tls->ssl);
+
+	X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if (X509_VERIFY_PARAM_set1_ip_asc(expected, host) != 1)
+		memory_must(X509_VERIFY_PARAM_set1_host(expected, host, 0) == 1);
+	ERR_clear_error();
+}
+
 void tls_keep_buffers(struct tls *tls)
 {
 	SSL_clear_mode(tls->ssl, SSL_MODE_RELEASE_BUFFERS);
@@ -141,6 +151,10 @@ static const char *verdict_text(long verdict)
 	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
 	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
 		return "its certificate is not of this cluster's CA (--tls-ca)";
+	case X509_V_ERR_HOSTNAME_MISMATCH:
+	case X509_V_ERR_IP_ADDRESS_MISMATCH:
+		return "its certificate is not for this host: 'baton cert node NAME --address "
+		       "HOST' makes one that is";
 	case X509_V_ERR_INVALID_PURPOSE:
 		return "its certificate is for clients, and this is a port of nodes";
 	default:

@@ -26,6 +26,9 @@ enum { TLS_FIRST_BYTE = 0x16 };
  * needed after the call. */
 struct tls *tls_create(const struct credentials *credentials, bool accepts);
 void tls_destroy(struct tls *tls);
+/* The other side's certificate must be for this host: a name or an IP address. Call it before any
+ * input. */
+void tls_expect_host(struct tls *tls, const char *host);
 /* Keeps some 35 KiB between records, which makes them a tenth faster. For links, of which there are
  * few. */
 void tls_keep_buffers(struct tls *tls);

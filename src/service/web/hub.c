@@ -166,7 +166,8 @@ static void dial(struct hub *hub)
 
 	memory_must(hub->address != NULL || found != NULL);
 	hub->dial_ms = now_ms() + DIAL_MS;
-	if (exchange_open(&hub->node, found != NULL ? found : hub->address, &hub->why) == 0)
+	if (exchange_open(&hub->node, found != NULL ? found : hub->address,
+	                  (struct secure_files){0}, &hub->why) == 0)
 		send_command(hub, ASK_INFO, NULL);
 	free(found);
 }
@@ -285,7 +286,8 @@ static void subscribe(struct hub *hub)
 	char *found = hub->address == NULL ? address_default() : NULL;
 
 	memory_must(hub->address != NULL || found != NULL);
-	if (exchange_open(&hub->events, found != NULL ? found : hub->address, &hub->why) == 0 &&
+	if (exchange_open(&hub->events, found != NULL ? found : hub->address,
+	                  (struct secure_files){0}, &hub->why) == 0 &&
 	    (exchange_send(&hub->events, reasons, 3, &hub->why) < 0 ||
 	     exchange_send(&hub->events, all, 2, &hub->why) < 0))
 		exchange_close(&hub->events);
