@@ -149,8 +149,8 @@ static bool pass_word(int fd, uint64_t behind_ns)
 }
 
 /* Answers what every client, or every watching client, sends first, so that no script needs to
- * contain it. A script that does gives the answers. The node has no leases otherwise. A client that
- * had to wait for the word asks for it again. */
+ * contain it. If a script does contain it, the script gives the answers. Otherwise the node has no
+ * leases. A client that had to wait for the word asks for it again. */
 static bool greets(const struct fake_node *node, int fd, const char *command, const char *expect)
 {
 	static const char unknown[] = "-ERR CLIENT knows no leases\r\n";

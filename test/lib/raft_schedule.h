@@ -249,7 +249,7 @@ static inline void elect(const char *names, int leader)
 		now += 3 * ELECTION_MS;
 		for (int i = 0; i < servers_count; i++)
 			if (is_among(names, i) && i != leader)
-				tick(i); /* forgets the last leader */
+				tick(i); /* the server forgets the last leader */
 		drop_letters();
 		tick(leader);
 		while (letters_count > 0 && !replica_leads(replicas[leader]))

@@ -333,7 +333,7 @@ static void test_an_empty_directory_joins_a_life(void **context)
 	start_all();
 	converse();
 	struct cluster_id first = world.disks[1].cluster;
-	/* Above all the founder. */
+	/* This is most important for the founder. */
 	for (uint32_t k = 0; k < 3; k += 2) {
 		wipe(k);
 		start(k);

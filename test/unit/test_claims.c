@@ -46,7 +46,8 @@ static void test_formulas_have_the_values_that_a_hand_computes(void **state)
 	        {"S(N)", 5, 21},
 	        {"S(N)", 1, 1},
 	        {"4 S(N)", 2, 16},
-	        /* 1 1 2 3 5 8: F(k+2) <= n */
+	        /* The Fibonacci numbers are 1 1 2 3 5 8; F(N) is the greatest k with the (k+2)-nd
+	         * at most N. */
 	        {"F(N)", 1, 0},
 	        {"F(N)", 2, 1},
 	        {"F(N)", 4, 2},

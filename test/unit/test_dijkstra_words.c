@@ -102,8 +102,8 @@ static uint32_t read_letters(const struct automaton *automaton, uint32_t at, con
 	return at;
 }
 
-/* True if some continuation makes a word from `a` of one but, with `tail`, none from `b` of the
- * other. */
+/* True if some continuation makes a word after `a` in the first automaton, but none, with `tail`,
+ * after `b` in the second. */
 static bool part_ways(const struct automaton *one, uint32_t a, const struct automaton *other,
                       uint32_t b, const char *tail)
 {

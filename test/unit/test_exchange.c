@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* For example too many clients: the node answers before the question and never reads it. */
+/* For example, if there are too many clients, the node answers before the question and never reads
+ * it. */
 static void test_the_last_words_of_a_node_are_told(void **state)
 {
 	static const char words[] = "-ERR too many clients at this node\r\n";

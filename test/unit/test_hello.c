@@ -111,7 +111,7 @@ static void test_another_version_is_recognised_by_its_first_bytes(void **state)
 	struct link_hello hello = make_hello(1, 1);
 	link_hello_write(&hello, room);
 	room[10] = LINK_VERSION + 1;
-	room[3] = 200; /* whatever its length is */
+	room[3] = 200; /* the refusal is recognised whatever its length is */
 	for (size_t cut = 0; cut < 14; cut++)
 		assert_int_equal(greet(room, cut), HELLO_MORE);
 	assert_int_equal(greet(room, 14), HELLO_VERSION);

@@ -129,7 +129,7 @@ static void test_a_return_may_come_before_its_report(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
 }
 
-/* Returns a name whose home is c as long as c is a member, and b then. */
+/* Returns a name whose home is c as long as c is a member, and b after that. */
 static const char *name_that_moves(void)
 {
 	for (unsigned k = 0;; k++) {
@@ -238,7 +238,8 @@ static void test_messages_for_a_closed_lock_wait(void **state)
 	assert_int_equal(figures.backlog_bytes, 0);
 }
 
-/* The same with a token that must set out: a TOUCH that arrives too early is not forgotten. */
+/* The same with a token that sets out by itself: a TOUCH that arrives too early is not
+ * forgotten. */
 static void test_a_touch_of_a_closed_lock_waits(void **state)
 {
 	(void)state;
@@ -308,7 +309,7 @@ static void test_a_turn_ends_with_the_epoch(void **state)
 	cut_all(true);
 	nodes_view(&nodes);
 	assert_int_equal(nodes_unlock(&nodes, 0, first, name), 1);
-	assert_string_equal(nodes_said(&nodes, second), ""); /* not active */
+	assert_string_equal(nodes_said(&nodes, second), ""); /* the node is not active yet */
 	cut_all(false);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, second), "fence 2:1");
@@ -556,7 +557,7 @@ static void test_at_the_bound_a_link_is_not_read_and_nothing_is_lost(void **stat
 	assert_true(nodes.reads > 0);
 	nodes_deliver_all(&nodes);
 	nodes.said_count = 0;
-	/* All of it has arrived. */
+	/* All messages have arrived by now. */
 	uint64_t holder = nodes_open(&nodes, 0);
 	for (unsigned k = 0; k < 20; k++) {
 		char name[8], event[32];

@@ -138,7 +138,7 @@ static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 		tick(0); /* a hears of nobody, and steps down */
 	}
 	drop_letters();
-	elect("abc", 1); /* a learns of the term by b's request: a write of its own */
+	elect("abc", 1); /* a learns of the term by b's request, and must write it */
 	propose(1, 'Y');
 	now += ELECTION_MS / 4;
 	tick(1);

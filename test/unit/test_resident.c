@@ -245,8 +245,8 @@ static struct tenant_peer peer_of(uint64_t process)
 	return peer;
 }
 
-/* All ties that may be kept are wanted and none is connected, and there is one more: frames that
- * wait for a peer that is wanted before and after must stay. */
+/* All ties that may be kept are wanted, none is connected, and there is one more. Frames that wait
+ * for a peer that is wanted before and after must stay. */
 static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 {
 	enum { KEPT = 256 };

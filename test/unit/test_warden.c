@@ -33,12 +33,12 @@ struct parcel_bytes {
 static struct warden *warden;
 static struct tenant *tenants[MEMBERS];
 static uint64_t deadlines[MEMBERS]; /* when each lease ends, in ms */
-static uint64_t now;                /* in ms */
+static uint64_t now;                /* the present time, in ms */
 static struct parcel_bytes proposals[QUEUE_MAX];
 static uint32_t proposals_count;
-static bool deaf[MEMBERS];  /* bulletins do not reach it */
-static bool stuck[MEMBERS]; /* its node does not renew */
-static bool cut_pair;       /* no link between c and d */
+static bool deaf[MEMBERS];  /* bulletins do not reach this member */
+static bool stuck[MEMBERS]; /* the node of this member does not renew */
+static bool cut_pair;       /* there is no link between c and d */
 static bool commits;        /* the log commits proposals */
 static bool unheard;        /* petitions do not reach the voter */
 static uint32_t changes;    /* how many CHANGE entries were committed */

@@ -1,6 +1,4 @@
-/*
- * baton node: the daemon. Turns words into options.
- */
+/* baton node, the daemon: turns the words of the command line into options. */
 #include "cli.h"
 #include "memory.h"
 #include "node_place.h"

@@ -10,7 +10,8 @@
 enum { LEASE_MS_MIN = 500, LEASE_MS_MAX = 24 * 60 * 60 * 1000, LINKS_MAX = 1024 };
 /* All members of a cluster draw the same graph random:D. */
 enum { SETTINGS_SEED = 1 };
-/* Every algorithm and its parameters suit seven members, and some parameters few other numbers. */
+/* Seven members suit every algorithm and all its parameters; some parameters suit only few other
+ * numbers. */
 enum { SEVEN = 7 };
 
 struct settings {

@@ -114,7 +114,7 @@ static double nice_below(double value)
 	return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-/* Returns the next larger number of that form. */
+/* Returns the next larger number of the form 1, 2 or 5 times a power of ten. */
 static double nice_next(double nice)
 {
 	double digit = nice / pow(10, floor(log10(nice * (1 + 1e-9))));

@@ -622,7 +622,8 @@ const char *member_settle(struct member *member, const struct member_settlement 
 	return NULL;
 }
 
-/* A directory with a log lives, even if it was killed before it could say so. */
+/* A directory that has a log belongs to a living cluster, even if the process was killed before it
+ * could store that. */
 static bool has_life(const struct member *member)
 {
 	return member->identity.stage == BIRTH_LIFE || member->disk.count > 0 ||

@@ -153,8 +153,7 @@ struct connection *member_changed(struct member *member);
 
 /* Grants nothing more, and leaves the view when nothing is held here. */
 void member_leave(struct member *member, uint64_t now);
-/* True if this member is in no view, or has told the voters that it leaves for as long as that
- * makes sense. */
+/* True if this member is in no view. */
 bool member_left(const struct member *member);
 /* Hands the lead of the voters to another, so that they need not notice that this one is gone.
  * Returns false if there is nothing to hand over. */

@@ -465,9 +465,10 @@ static void begin_something(struct run *run, uint32_t number)
 		want_lock(run, number);
 }
 
-/* The client has waited long enough: it goes away, or asks whether it must wait. That second command
- * may be granted: the node may find in the same call that the first command's time is over. So a
- * client that can hold no further lock goes away. */
+/* The client has waited long enough: it goes away, or gives a second command, which the node
+ * refuses while the first one waits. The second may still be granted, because the node may find in
+ * the same call that the time of the first is over. So a client that can hold no further lock goes
+ * away. */
 static void lose_patience(struct run *run, uint32_t number)
 {
 	if (run->clients[number].holds_count == HOLDS_MAX || run_chance(run, 70))

@@ -387,7 +387,7 @@ static void look(struct hub *hub)
 	}
 }
 
-/* Returns how many milliseconds nothing is due. */
+/* Returns the time until something is due, in milliseconds. */
 static int time_to_wait(struct hub *hub)
 {
 	int64_t now = now_ms(), next = now + BEAT_MS;
