@@ -1,7 +1,7 @@
 /*
  * Letters of the replicated log: no crash; a letter that was read is written the same way again; and a
- * malformed letter changes nothing at the server that gets it. Well-formed letters are not given to a
- * server: voters trust each other, and libraft believes whatever a voter says.
+ * malformed letter changes nothing at the server that gets it. fuzz_voter gives well-formed letters to
+ * a server.
  */
 #include "baton/error.h"
 #include "must.h"

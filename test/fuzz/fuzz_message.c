@@ -14,6 +14,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool is_neighbour(const struct site *site, uint32_t to)
+{
+	uint32_t k = 0;
+
+	while (k < site->neighbours_count && site_neighbour(site, k) != to)
+		k++;
+	return k < site->neighbours_count || (to == site->self && site->nodes == 1);
+}
+
 static void deliver(struct world *world, uint32_t node, enum side side, const uint8_t *body,
                     uint32_t size)
 {
@@ -32,11 +41,13 @@ static void deliver(struct world *world, uint32_t node, enum side side, const ui
 		return;
 	}
 	for (uint32_t i = 0; i < world->out.effects_count; i++) {
-		if (world->out.effects[i].kind == EFFECT_ENTER)
+		/* A node that lets somebody in unasked, or sends to a stranger, stops itself. */
+		if (world->out.effects[i].kind == EFFECT_ENTER) {
+			must(world->phases[node - 1] == PHASE_WAITING);
 			world->phases[node - 1] = PHASE_INSIDE;
+		}
 		if (world->out.effects[i].kind == EFFECT_SEND)
-			must(world->out.effects[i].send.to >= 1 &&
-			     world->out.effects[i].send.to <= site.nodes);
+			must(is_neighbour(&site, world->out.effects[i].send.to));
 	}
 	free(world_describe(world, node));
 	free(world_show(world, body, size));

@@ -42,6 +42,8 @@ static void take_effects(struct target *target)
 	struct node_effect effect;
 
 	while (node_effect(target->node, &effect)) {
+		/* Whatever other members send, a node does not stop itself. */
+		must(effect.kind != NODE_STOP);
 		if (effect.kind != NODE_SEND)
 			continue;
 		must(effect.send.size <= NODE_FRAME_MAX);

@@ -405,6 +405,47 @@ static void test_questions_and_answers_about_states_that_make_no_sense(void **st
 	assert_false(nodes.status->locks[0].in_order);
 }
 
+static size_t skip_numbers(const uint8_t *bytes, size_t at, unsigned count)
+{
+	for (; count > 0; at++)
+		count -= bytes[at] < 0x80;
+	return at;
+}
+
+/* b answers the question about states with a status, of as many rows as there are locks. */
+static void test_a_status_is_no_answer_to_the_question_about_states(void **state)
+{
+	static const uint32_t order[] = {1, 0};
+	enum { NUMBERS = 2 + 8, NUMBERS_COUNT = 7 }; /* up to the question, in each frame */
+	static uint8_t status[1 << 14], bytes[1 << 15];
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	ask_status(0, "x", 0);
+	while (nodes_deliver(&nodes, 0, 1) || nodes_deliver(&nodes, 0, 2))
+		;
+	const struct test_frame *frame = nodes.link[1][0].first;
+	size_t status_size = frame->size;
+	memcpy(status, frame->bytes, status_size);
+	while (nodes_deliver(&nodes, 1, 0))
+		;
+	assert_true(nodes_deliver(&nodes, 2, 0));
+	assert_true(nodes_deliver(&nodes, 0, 1));
+	frame = nodes.link[1][0].first;
+	size_t head = skip_numbers(frame->bytes, NUMBERS, NUMBERS_COUNT);
+	size_t rest = skip_numbers(status, NUMBERS, NUMBERS_COUNT);
+	memcpy(bytes, frame->bytes, head);
+	bytes[1] = status[1];
+	memcpy(bytes + head, status + rest, status_size - rest);
+	assert_int_equal(
+	        node_receive(nodes.node[0], "b", bytes, head + status_size - rest, nodes.now), 0);
+	nodes_take(&nodes, 0);
+	nodes_deliver_all(&nodes);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_non_null(nodes.status);
+	assert_false(nodes.status->locks[0].in_order);
+}
+
 /* c reports that it holds the lock; then b is let in, and reports the same. */
 static void test_a_lock_that_is_handed_on_meanwhile(void **state)
 {
@@ -700,6 +741,7 @@ int main(void)
 	        TEST(test_a_status_does_not_wait_for_the_order_for_ever),
 	        TEST(test_a_new_view_asks_for_everything_again),
 	        TEST(test_questions_and_answers_about_states_that_make_no_sense),
+	        TEST(test_a_status_is_no_answer_to_the_question_about_states),
 	        TEST(test_a_lock_that_is_handed_on_meanwhile),
 	        TEST(test_status_by_pattern_and_count),
 	        TEST(test_a_long_status_comes_in_parts),

@@ -278,6 +278,66 @@ static void test_malformed_letters_change_nothing(void **context)
 	assert_int_equal(replica_term(replicas[1]), term);
 }
 
+static int receive_letter(size_t to, uint64_t from, const struct raft_letter *letter)
+{
+	struct out out;
+
+	out_init(&out);
+	raft_letter_write(&out, letter);
+	int error = replica_receive(replicas[to], from, out.bytes, out.bytes_count, now);
+	out_free(&out);
+	return error;
+}
+
+static int append(size_t to, uint64_t from, uint64_t term, uint64_t index, uint64_t prev_term)
+{
+	struct durable_entry entry = {term, RAFT_COMMAND, (const uint8_t *)"Y", 1};
+	struct raft_letter letter = {.message.type = RAFT_APPEND_ENTRIES, .entries = &entry};
+
+	letter.message.append_entries = (struct raft_append_entries){
+	        .term = term, .prev_log_index = index, .prev_log_term = prev_term, .n_entries = 1};
+	return receive_letter(to, from, &letter);
+}
+
+/* The core would write into the wrong part of a union, or ask to be shut down. */
+static void test_letters_that_no_correct_server_sends_change_nothing(void **context)
+{
+	(void)context;
+	static const uint8_t voters[] = {1, 1, 0, 0, 0, 0, 0, 0,   0, 1,
+	                                 0, 0, 0, 0, 0, 0, 0, 'a', 0, 1};
+	struct raft_letter letter = {.message.type = RAFT_REQUEST_VOTE};
+
+	begin(3);
+	elect("abc", 0);
+	propose(0, 'X');
+	pass("abc", 20);
+	assert_true(has_applied(1, 'X'));
+	uint64_t term = replica_term(replicas[0]);
+	assert_int_equal(replica_term(replicas[1]), term);
+	/* Somebody else leads in the term of the leader; or contradicts what is committed. */
+	assert_int_equal(append(0, 2, term, 1, 1), BATON_EMESSAGE);
+	assert_int_equal(append(1, 3, term + 1, 1, 1), BATON_EMESSAGE);
+	assert_int_equal(append(1, 3, term + 1, 1, term + 1), BATON_EMESSAGE);
+	assert_int_equal(append(1, 3, term + 1, 2, term + 1), BATON_EMESSAGE);
+	/* A server sends to itself; votes are asked for another; no term is left after this one. */
+	assert_int_equal(append(1, 2, term + 1, 9, term), BATON_EMESSAGE);
+	letter.message.request_vote = (struct raft_request_vote){.term = term, .candidate_id = 2};
+	assert_int_equal(receive_letter(1, 3, &letter), BATON_EMESSAGE);
+	letter.message.request_vote =
+	        (struct raft_request_vote){.term = UINT64_MAX, .candidate_id = 3};
+	assert_int_equal(receive_letter(1, 3, &letter), BATON_EMESSAGE);
+	letter = (struct raft_letter){.message.type = RAFT_INSTALL_SNAPSHOT,
+	                              .snapshot = {.voters = voters, .voters_size = sizeof voters}};
+	letter.message.install_snapshot = (struct raft_install_snapshot){
+	        .term = term + 1, .last_index = 2, .last_term = term + 1, .conf_index = 1};
+	assert_int_equal(receive_letter(1, 3, &letter), BATON_EMESSAGE);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(replica_term(replicas[i]), term);
+	propose(0, 'Z');
+	pass("abc", 20);
+	assert_true(has_applied(1, 'Z'));
+}
+
 static void test_one_server_leads_and_commits_alone(void **context)
 {
 	(void)context;
@@ -304,6 +364,7 @@ int main(void)
 	        TEST(test_a_wiped_server_comes_back_as_another),
 	        TEST(test_a_vote_for_nobody_is_ignored),
 	        TEST(test_malformed_letters_change_nothing),
+	        TEST(test_letters_that_no_correct_server_sends_change_nothing),
 	        TEST(test_one_server_leads_and_commits_alone),
 	};
 

@@ -112,6 +112,9 @@ static void take(uint32_t i, const struct resident_effect *effect)
 	case RESIDENT_ELECTORS:
 	case RESIDENT_REMOVED:
 		break;
+	case RESIDENT_OFFENCE:
+		fail_msg("%s: %s", effect->name, effect->text);
+		break;
 	}
 }
 

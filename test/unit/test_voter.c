@@ -10,12 +10,14 @@
 #include <cmocka.h>
 
 #include "outbuffer.h"
+#include "raft_letter.h"
 #include "rescue.h"
 #include "roster.h"
 #include "shadow.h"
 #include "tenant.h"
 #include "voter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,6 +350,52 @@ static void test_what_cannot_be_rescued(void **context)
 	disk.snapshot.size++;
 }
 
+/* A member that lies may say that it is a leader. What it calls a snapshot must not even reach the
+ * disk, or this voter could never start again. */
+static void test_a_snapshot_that_is_none_is_refused(void **context)
+{
+	(void)context;
+	struct replica_server servers[] = {{5, "5 h:1 z", REPLICA_VOTER}};
+	struct raft_letter letter = {.message.type = RAFT_INSTALL_SNAPSHOT};
+	struct durable_entry first;
+	struct out out;
+
+	assert_true(replica_first_entry(servers, 1, &first));
+	letter.snapshot = (struct durable_snapshot){.voters = first.bytes,
+	                                            .voters_size = first.size,
+	                                            .bytes = (const uint8_t *)"nonsense",
+	                                            .size = 8};
+	letter.message.install_snapshot = (struct raft_install_snapshot){
+	        .term = voter_term(voter) + 1, .last_index = 99, .last_term = 1, .conf_index = 1};
+	out_init(&out);
+	out_uint(&out, voter_id(voter));
+	out_uint(&out, 5);
+	raft_letter_write(&out, &letter);
+	uint64_t term = voter_term(voter);
+	assert_false(voter_letter(voter, out.bytes, out.bytes_count, now * MS));
+	assert_int_equal(voter_term(voter), term);
+	out_free(&out);
+	free((void *)(uintptr_t)first.bytes);
+}
+
+static void test_a_voter_with_a_name_that_is_too_long_is_left_out(void **context)
+{
+	(void)context;
+	char place[600];
+	struct replica_server servers[] = {{4, "4 h:1 y", REPLICA_VOTER},
+	                                   {5, place, REPLICA_VOTER}};
+	struct electors electors = {0};
+	struct durable_entry first;
+
+	snprintf(place, sizeof(place), "5 h:1 %0*d", 300, 0);
+	assert_true(replica_first_entry(servers, 2, &first));
+	roster_electors(first.bytes, first.size, 1, &electors);
+	assert_int_equal(electors.count, 1);
+	assert_string_equal(electors.list[0].name, "y");
+	electors_free(&electors);
+	free((void *)(uintptr_t)first.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +408,8 @@ int main(void)
 	        TEST(test_a_rescue_is_another_cluster_and_another_server),
 	        TEST(test_a_rescue_from_a_log_without_a_snapshot),
 	        TEST(test_what_cannot_be_rescued),
+	        TEST(test_a_snapshot_that_is_none_is_refused),
+	        TEST(test_a_voter_with_a_name_that_is_too_long_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

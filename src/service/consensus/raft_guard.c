@@ -29,6 +29,79 @@ bool guard_begins_term(const struct replica_log *log, uint64_t id)
 	return is_lone;
 }
 
+/* Returns the term in which the message was sent. */
+static uint64_t term_of(const struct raft_message *message)
+{
+	switch (message->type) {
+	case RAFT_APPEND_ENTRIES:
+		return message->append_entries.term;
+	case RAFT_APPEND_ENTRIES_RESULT:
+		return message->append_entries_result.term;
+	case RAFT_REQUEST_VOTE:
+		return message->request_vote.term;
+	case RAFT_REQUEST_VOTE_RESULT:
+		return message->request_vote_result.term;
+	case RAFT_INSTALL_SNAPSHOT:
+		return message->install_snapshot.term;
+	case RAFT_TIMEOUT_NOW:
+		return message->timeout_now.term;
+	}
+	return 0;
+}
+
+/* Is the entry at this index committed here, with another term? */
+static bool contradicts(const struct replica_log *log, uint64_t committed, uint64_t index,
+                        uint64_t term)
+{
+	uint64_t known = replica_log_term(log, index);
+
+	return index <= committed && known != 0 && known != term;
+}
+
+static bool contradicts_log(const struct replica_log *log, uint64_t committed,
+                            const struct raft_letter *letter)
+{
+	const struct raft_install_snapshot *install = &letter->message.install_snapshot;
+	const struct raft_append_entries *append = &letter->message.append_entries;
+
+	if (letter->message.type == RAFT_INSTALL_SNAPSHOT)
+		return contradicts(log, committed, install->last_index, install->last_term);
+	if (append->prev_log_index != 0 &&
+	    contradicts(log, committed, append->prev_log_index, append->prev_log_term))
+		return true;
+	for (unsigned i = 0; i < append->n_entries; i++) {
+		if (contradicts(log, committed, append->prev_log_index + 1 + i,
+		                letter->entries[i].term))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Impossible letters. The core takes some things for granted: that nobody else leads in the term in
+ * which it leads itself, and that no leader contradicts what is committed. If a letter does, the core
+ * writes into the wrong part of a union, or asks to be shut down. A server whose memory is damaged,
+ * or that lies, must not end the others. A term that is far away would be the last one: there is none
+ * after the greatest number.
+ */
+bool guard_is_impossible(const struct raft *raft, const struct replica_log *log, uint64_t applied,
+                         const struct raft_letter *letter)
+{
+	const struct raft_message *message = &letter->message;
+	uint64_t term = term_of(message), now = raft->current_term;
+	uint64_t committed = applied > raft->commit_index ? applied : raft->commit_index;
+
+	if (message->server_id == raft->id || (term > now && term - now > UINT32_MAX))
+		return true;
+	if (message->type == RAFT_REQUEST_VOTE)
+		return message->request_vote.candidate_id != message->server_id;
+	if ((message->type != RAFT_APPEND_ENTRIES && message->type != RAFT_INSTALL_SNAPSHOT) ||
+	    term < now)
+		return false;
+	return (term == now && raft->state == RAFT_LEADER) ||
+	       contradicts_log(log, committed, letter);
+}
+
 /*
  * Stale rejections. If later successes overtake a rejection, it makes the leader send from an index
  * that the follower has passed, or believe in a shorter log than the follower has acknowledged. The

@@ -15,6 +15,11 @@
 /* Must a server with this log begin a new term when it starts? */
 bool guard_begins_term(const struct replica_log *log, uint64_t id);
 
+/* Can no correct server have sent this letter to one with this log, which has applied so many
+ * entries? */
+bool guard_is_impossible(const struct raft *raft, const struct replica_log *log, uint64_t applied,
+                         const struct raft_letter *letter);
+
 /* Must this message be dropped before the core sees it? */
 bool guard_drops(const struct raft *raft, const struct raft_message *message);
 

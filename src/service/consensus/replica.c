@@ -51,6 +51,8 @@ struct replica {
 	struct effects effects;
 	struct effects waiting; /* letters that may be sent only when a term or vote is durable */
 	struct out out;
+	bool (*can_restore)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
+	void *context; /* for can_restore */
 };
 
 static int step(struct replica *replica, struct raft_event *event);
@@ -364,6 +366,16 @@ static void receive_append(struct replica *replica, struct raft_letter *letter, 
 	}
 }
 
+/* A snapshot that the application cannot read must not even reach the disk. */
+static bool has_good_snapshot(const struct replica *replica, const struct raft_letter *letter)
+{
+	const struct durable_snapshot *snapshot = &letter->snapshot;
+
+	return letter->message.type != RAFT_INSTALL_SNAPSHOT || replica->can_restore == NULL ||
+	       replica->can_restore(replica->context, snapshot->index, snapshot->bytes,
+	                            snapshot->size);
+}
+
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now)
 {
@@ -373,6 +385,11 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 		return BATON_EMESSAGE;
 	letter.message.server_id = from;
 	letter.message.server_address = "";
+	if (guard_is_impossible(&replica->raft, &replica->log, replica->applied, &letter) ||
+	    !has_good_snapshot(replica, &letter)) {
+		raft_letter_free(&letter);
+		return BATON_EMESSAGE;
+	}
 	replica->answers_old = guard_is_old(&replica->raft, &letter.message);
 	guard_heard(&replica->contacts, from, now);
 	if (letter.message.type == RAFT_TIMEOUT_NOW)
@@ -626,6 +643,8 @@ struct replica *replica_create(const struct replica_options *options, uint64_t n
 	memory_must(replica != NULL);
 	memory_must(raft_init(&replica->raft, NULL, NULL, options->id, options->address) == 0);
 	replica->raft.tracer = NULL;
+	replica->can_restore = options->can_restore;
+	replica->context = options->context;
 	raft_seed(&replica->raft, options->seed);
 	raft_set_election_timeout(&replica->raft, options->election_ms);
 	raft_set_heartbeat_timeout(&replica->raft, options->heartbeat_ms);

@@ -27,6 +27,10 @@ struct replica_options {
 	const struct durable_content *content;
 	uint32_t election_ms, heartbeat_ms;
 	uint32_t seed; /* the seed of the random part of timeouts */
+	/* Can the application restore its state after the entry `index` from these bytes? NULL: from
+	 * all. A snapshot that it cannot is refused. */
+	bool (*can_restore)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
+	void *context;
 };
 
 struct replica;
@@ -49,7 +53,8 @@ struct replica_server {
 bool replica_first_entry(const struct replica_server *servers, size_t servers_count,
                          struct durable_entry *ret_entry);
 
-/* Takes a letter. Returns 0, or BATON_EMESSAGE if it is malformed; then nothing has changed. */
+/* Takes a letter. Returns 0, or BATON_EMESSAGE if it is malformed, or if no correct server can have
+ * sent it; then nothing has changed. */
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now);
 /* Tells that the write with this number is durable. It must be the next of the writes that came

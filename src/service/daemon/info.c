@@ -177,6 +177,7 @@ static void tell_figures(const struct daemon *daemon, struct buffer *to)
 	tell_types(to, "messages_received", algorithm, figures.received_by_type);
 	put_number(to, "control_sent", figures.control_sent);
 	put_number(to, "control_received", figures.control_received);
+	put_number(to, "frames_refused", member_offences(daemon->member) + figures.malformed);
 }
 
 /* Serves INFO. Client libraries ask this when they connect, whatever they may do. */

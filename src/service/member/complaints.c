@@ -40,6 +40,21 @@ void member_complain(struct member *member, const char *name, const char *addres
 	complain(member, MEMBER_INFO, name, address, text);
 }
 
+void member_offended(struct member *member, const char *name, const char *address, const char *text)
+{
+	char line[LINK_TEXT_MAX + 64];
+
+	member->offences++;
+	snprintf(line, sizeof(line), "%s; it is cut off", text);
+	complain(member, MEMBER_WARNING, address != NULL ? name : NULL,
+	         address != NULL ? address : name, line);
+}
+
+uint64_t member_offences(const struct member *member)
+{
+	return member->offences;
+}
+
 void member_refused(struct member *member, const char *who, const char *text)
 {
 	char line[LINK_TEXT_MAX + 64];

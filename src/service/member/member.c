@@ -168,8 +168,7 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 		return take_petition(member, post, bytes, size);
 	case PACKET_BULLETIN:
 		note_leader(member, post->call.name, bytes, size);
-		resident_bulletin(member->resident, bytes, size, member->now);
-		return true;
+		return resident_bulletin(member->resident, bytes, size, member->now);
 	case PACKET_LETTER:
 		if (!is_own_letter(post, bytes, size))
 			return false;
@@ -314,6 +313,9 @@ static bool take_from_resident(struct member *member, const struct resident_effe
 	case RESIDENT_REMOVED:
 		*ret_effect = (struct member_effect){.kind = MEMBER_REMOVED};
 		return true;
+	case RESIDENT_OFFENCE:
+		member_offended(member, effect->name, NULL, effect->text);
+		return false;
 	}
 	return false;
 }

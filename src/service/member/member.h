@@ -176,6 +176,8 @@ const char *member_missing(struct member *member);
 /* Tells how many bytes were exchanged with that process; 0 and 0 if there is no link to it. */
 void member_traffic(const struct member *member, uint64_t process, uint64_t *ret_sent,
                     uint64_t *ret_received);
+/* Returns how often a member was cut off because it sent what no correct member sends. */
+uint64_t member_offences(const struct member *member);
 /* Returns why somebody refuses to talk to us, or why this process can never join; NULL: nobody
  * does. */
 const char *member_refusal(const struct member *member);

@@ -58,6 +58,7 @@ struct member {
 	struct {
 		uint64_t hash, at;
 	} complaints[COMPLAINTS]; /* what was logged lately, so that it is not logged too often */
+	uint64_t offences; /* how often a member sent something that no correct member sends */
 	char refusal[LINK_TEXT_MAX + ENTRY_NAME_MAX + 64]; /* the last refusal; "": none */
 	char *text; /* what member_missing or member_unborn returned last */
 	struct outcomes outcomes;
@@ -74,6 +75,9 @@ static inline void member_due(struct member *member, uint64_t at)
 void member_advance(struct member *member, uint64_t now);
 /* Logs something about a node (or NULL) at an address; an equal line again only now and then. */
 void member_complain(struct member *member, const char *name, const char *address,
+                     const char *text);
+/* Logs and counts that a member has sent something that no correct member sends. */
+void member_offended(struct member *member, const char *name, const char *address,
                      const char *text);
 /* Notes that a node refuses to talk to this one. */
 void member_refused(struct member *member, const char *who, const char *text);

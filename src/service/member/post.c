@@ -85,6 +85,14 @@ static void give_up(struct post *post, const char *why)
 	connection_close(post->connection);
 }
 
+/* Ends the connection with a node that has sent something that no correct one sends. */
+static void cut_off(struct post *post, const char *text)
+{
+	member_offended(post->member, post->call.name,
+	                post->dialled ? post->address : post->connection->from, text);
+	connection_close(post->connection);
+}
+
 void post_closed(struct post *post, const char *why)
 {
 	if (why != NULL && post->dialled && post->state != POST_ENDING)
@@ -148,6 +156,41 @@ void post_dialled(struct post *post)
 	say_call(post);
 }
 
+/*
+ * Does the caller say that it is another node's process, or has another node's data directory? It
+ * would get what is meant for that one, and speak for it among the voters. A certificate proves only
+ * the name.
+ */
+static bool impersonates(const struct member *member, const struct call *call)
+{
+	const struct tenant *tenant = member_tenant(member);
+	const struct post *other;
+
+	if (call->server != 0 && call->server == member->identity.server)
+		return true;
+	LIST_FOREACH (other, &member->posts, all) {
+		if (other->state == POST_UP && strcmp(other->call.name, call->name) != 0 &&
+		    (other->call.process == call->process ||
+		     (call->server != 0 && other->call.server == call->server)))
+			return true;
+	}
+	if (tenant == NULL)
+		return false;
+	const struct electors *voters = tenant_electors(tenant);
+	for (uint32_t i = 0; i < voters->count; i++) {
+		if (call->server != 0 && voters->list[i].server == call->server &&
+		    voters->list[i].name[0] != '\0' && strcmp(voters->list[i].name, call->name) != 0)
+			return true;
+	}
+	struct tenant_view view = tenant_view(tenant);
+	for (uint32_t i = 0; i < view.seats_count; i++) {
+		if (view.seats[i].process == call->process &&
+		    strcmp(view.seats[i].name, call->name) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Returns NULL, or why this side does not talk to it. */
 static const char *judge(struct post *post, const struct call *call)
 {
@@ -171,7 +214,9 @@ static const char *judge(struct post *post, const struct call *call)
 	}
 	if (post->wanted[0] != '\0' && strcmp(post->wanted, call->name) != 0)
 		return "another node has this address";
-	return NULL;
+	return impersonates(member, call)
+	               ? "it claims the process or the data directory of another node"
+	               : NULL;
 }
 
 /* A data directory has one process at a time: connections with the one before are dead, even if
@@ -251,7 +296,7 @@ static void take_packets(struct post *post)
 		size_t size = record_size(record);
 		if (record_type(record) != RECORD_PACKET || size < PACKET_HEAD ||
 		    size > PACKET_MAX) {
-			give_up(post, "it sends bytes that are not a packet");
+			cut_off(post, "it sends bytes that are not a packet");
 			return;
 		}
 		if (buffer_size(input) < size)
@@ -259,7 +304,7 @@ static void take_packets(struct post *post)
 		post->used_at = post->member->now;
 		if (!member_packet(post->member, post, (enum packet_kind)record[RECORD_HEAD_SIZE],
 		                   record + PACKET_HEAD, size - PACKET_HEAD)) {
-			give_up(post, "it sends a malformed packet");
+			cut_off(post, "it sends a malformed packet");
 			return;
 		}
 		buffer_take(input, size);

@@ -141,15 +141,28 @@ const char *resident_judge(const struct resident *resident, const struct link_he
 	return NULL;
 }
 
-bool resident_frame(struct resident *resident, struct tie *tie, const uint8_t *bytes, size_t size)
+int resident_frame(struct resident *resident, const struct tie *tie, const uint8_t *bytes,
+                   size_t size)
 {
 	int error = node_receive(resident->node, tie->name, bytes, size, resident->now);
 
 	if (error == BATON_EAGAIN)
-		return false;
+		return error;
 	if (resident->acknowledge_at == NODE_NEVER)
 		resident->acknowledge_at = resident->now + ACKNOWLEDGE_MS * MS;
-	return true;
+	/* A node that has stopped itself refuses what others send rightly. */
+	return error == BATON_ESTOPPED ? 0 : error;
+}
+
+void resident_offended(struct resident *resident, const char *name, const char *text)
+{
+	size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
+	struct resident_outcome *outcome = put(resident, RESIDENT_OFFENCE, name_size + text_size);
+
+	memcpy(outcome->bytes, name, name_size);
+	memcpy(outcome->bytes + name_size, text, text_size);
+	outcome->effect.name = (const char *)outcome->bytes;
+	outcome->effect.text = (const char *)outcome->bytes + name_size;
 }
 
 /* --- what the node wants --- */
@@ -394,10 +407,10 @@ void resident_tick(struct resident *resident, uint64_t now)
 	}
 }
 
-void resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t size, uint64_t now)
+bool resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t size, uint64_t now)
 {
 	resident_tick(resident, now);
-	tenant_bulletin(resident->tenant, bytes, size);
+	return tenant_bulletin(resident->tenant, bytes, size);
 }
 
 void resident_depart(struct resident *resident, uint64_t now)

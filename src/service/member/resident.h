@@ -51,8 +51,8 @@ void resident_traffic(const struct resident *resident, uint64_t process, uint64_
                       uint64_t *ret_received);
 uint64_t resident_deadline(const struct resident *resident);
 void resident_tick(struct resident *resident, uint64_t now);
-/* Takes a bulletin of a voter. */
-void resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t size, uint64_t now);
+/* Takes a bulletin of a voter. Returns false if it is malformed; then nothing has changed. */
+bool resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t size, uint64_t now);
 /* Grants nothing more, and leaves the view when nothing is held here. */
 void resident_depart(struct resident *resident, uint64_t now);
 
@@ -93,6 +93,8 @@ enum resident_effect_kind {
 	 * was removed grants nothing more, and leaves the view when nothing is held here: take back
 	 * what clients hold. */
 	RESIDENT_REMOVED,
+	/* A peer has sent something that no correct member sends; its line is being closed. */
+	RESIDENT_OFFENCE,
 };
 
 struct resident_effect {
@@ -102,7 +104,8 @@ struct resident_effect {
 	const uint8_t *bytes; /* PETITION: its bytes */
 	size_t size;
 	struct strand *line;        /* DIAL, CLOSE: the line */
-	const char *name, *address; /* DIAL: the name and the address of the peer */
+	const char *name, *address; /* DIAL: the name and the address of the peer; OFFENCE: its name */
+	const char *text;           /* OFFENCE: what it sends, as a sentence about it */
 };
 
 bool resident_effect(struct resident *resident, struct resident_effect *ret_effect);

@@ -13,6 +13,7 @@ enum {
 	HELLO_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
+	SHUN_MS = 250, /* how long no line is taken of a peer that was cut off */
 	/* The most ties that are kept for processes that may come back; beyond that the oldest are
 	 * dropped. */
 	TIES_MAX = 256,
@@ -128,6 +129,8 @@ static void free_line(struct strand *line)
 static void dial_later(struct resident *resident, struct tie *tie)
 {
 	tie->redial_at = resident_now(resident) + tie->backoff_ns;
+	if (tie->redial_at < tie->shunned_until)
+		tie->redial_at = tie->shunned_until;
 	resident_due(resident, tie->redial_at);
 	tie->backoff_ns =
 	        tie->backoff_ns * 2 > REDIAL_MS_MAX * MS ? REDIAL_MS_MAX * MS : tie->backoff_ns * 2;
@@ -162,6 +165,17 @@ static void close_line(struct strand *line)
 	line->patience_at = NODE_NEVER;
 	part(line);
 	resident_close(line->resident, line);
+}
+
+/* Cuts a peer off that has sent something that no correct member sends. What it sent is not read
+ * again. Other links go on. */
+static void cut_off(struct strand *line, const char *text)
+{
+	struct tie *tie = line->tie;
+
+	tie->shunned_until = resident_now(line->resident) + SHUN_MS * MS;
+	resident_offended(line->resident, tie->name, text);
+	close_line(line);
 }
 
 void *strand_user(const struct strand *line)
@@ -257,7 +271,7 @@ static void come_up(struct strand *line, const struct link_hello *hello, size_t 
 	if (tie->line != NULL)
 		close_line(tie->line);
 	if (link_attach(tie->link, hello->received) != 0) {
-		close_line(line);
+		cut_off(line, "its HELLO acknowledges frames that were never sent");
 		return;
 	}
 	if (tie->dialled == line)
@@ -296,8 +310,11 @@ static void greet(struct strand *line)
 		line->tie = get_tie(line->resident, heard.hello.incarnation, heard.hello.name);
 		say_hello(line, line->tie);
 	}
-	/* Another process has the name by now. */
-	if (line->tie->process != heard.hello.incarnation) {
+	/* Another process has the name by now; or another node has taken the number of a process,
+	 * and would speak for it; or it is shunned. */
+	if (line->tie->process != heard.hello.incarnation ||
+	    strcmp(line->tie->name, heard.hello.name) != 0 ||
+	    line->tie->shunned_until > resident_now(line->resident)) {
 		close_line(line);
 		return;
 	}
@@ -306,26 +323,44 @@ static void greet(struct strand *line)
 
 /* --- what comes in --- */
 
+/* Returns false if the node does not want the frame yet. */
+static bool take_frame(struct strand *line, const uint8_t *bytes, size_t size)
+{
+	struct tie *tie = line->tie;
+	int error = resident_frame(line->resident, tie, bytes, size);
+
+	if (error == BATON_EAGAIN) {
+		tie->stalled = true;
+		mark_changed(line);
+		return false;
+	}
+	char text[128];
+	if (error != 0)
+		node_frame_describe(bytes, size, error, text, sizeof(text));
+	link_take(tie->link);
+	if (error != 0)
+		cut_off(line, text);
+	return true;
+}
+
 static void take_records(struct strand *line)
 {
 	struct tie *tie = line->tie;
 	const uint8_t *bytes;
 	size_t size;
+	char text[LINK_TEXT_MAX];
 
 	while (line->state == STRAND_UP) {
 		switch (link_next(tie->link, &bytes, &size)) {
 		case LINK_NOTHING:
 			return;
 		case LINK_FRAME:
-			if (!resident_frame(line->resident, tie, bytes, size)) {
-				tie->stalled = true;
-				mark_changed(line);
+			if (!take_frame(line, bytes, size))
 				return;
-			}
-			link_take(tie->link);
 			break;
 		case LINK_BROKEN:
-			close_line(line);
+			snprintf(text, sizeof(text), "it sends %s", (const char *)bytes);
+			cut_off(line, text);
 			return;
 		}
 	}
@@ -423,6 +458,22 @@ static bool is_first(const struct resident *resident, const struct tie *tie)
 	return strcmp(tenant_name(resident_tenant(resident)), tie->name) < 0;
 }
 
+/* A node may have said HELLO with the number of another's process before this node had heard of
+ * that one. */
+static void drop_impostor(struct resident *resident, const struct tenant_peer *peer)
+{
+	struct tie *tie = ties_find(resident_ties(resident), peer->process);
+
+	if (tie == NULL || strcmp(tie->name, peer->name) == 0)
+		return;
+	tie->wanted = false;
+	if (tie->line != NULL)
+		close_line(tie->line);
+	if (tie->dialled != NULL)
+		close_line(tie->dialled);
+	free_tie(resident_ties(resident), tie);
+}
+
 void ties_want(struct resident *resident, const struct tenant_peer *peers, uint32_t peers_count)
 {
 	struct ties *ties = resident_ties(resident);
@@ -437,6 +488,7 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 			tie->wanted = true;
 	}
 	for (uint32_t i = 0; i < peers_count; i++) {
+		drop_impostor(resident, &peers[i]);
 		tie = get_tie(resident, peers[i].process, peers[i].name);
 		snprintf(tie->address, sizeof(tie->address), "%s", peers[i].address);
 		tie->wanted = true;

@@ -51,6 +51,9 @@ struct tie {
 	uint64_t backoff_ns;
 	/* Bytes of all lines of this tie, handshakes included. */
 	uint64_t sent_bytes, received_bytes;
+	/* The peer has sent something that no correct member sends: no line of it is taken before
+	 * this time. */
+	uint64_t shunned_until;
 	/* When a line of this tie was last up, so that the oldest tie can be dropped first. */
 	uint64_t used;
 };
@@ -73,8 +76,12 @@ void resident_forget_line(struct resident *resident, const struct strand *line);
 /* Notes that the ties have something due at that time. */
 void resident_due(struct resident *resident, uint64_t at);
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands);
-/* Offers a frame to the node. Returns false if the node does not want it yet. */
-bool resident_frame(struct resident *resident, struct tie *tie, const uint8_t *bytes, size_t size);
+/* Offers a frame to the node. Returns 0, BATON_EAGAIN if the node does not want it yet, or another
+ * error if no correct member can have sent it. */
+int resident_frame(struct resident *resident, const struct tie *tie, const uint8_t *bytes,
+                   size_t size);
+/* The peer has sent something that no correct member sends. */
+void resident_offended(struct resident *resident, const char *name, const char *text);
 /* Call it when the peer may have acknowledged frames that waited for it. */
 void resident_drained(struct resident *resident, struct tie *tie);
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room);

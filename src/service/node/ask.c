@@ -5,6 +5,7 @@
 #include "leader.h"
 #include "name.h"
 #include "status.h"
+#include "tame.h"
 #include "wait.h"
 #include "whole.h"
 
@@ -171,6 +172,8 @@ int on_probe(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	const struct lock *lock =
 	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 	struct live *live = lock != NULL ? lock->live : NULL;
@@ -204,9 +207,12 @@ int on_break(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	if (text.size != 0)
 		memcpy(why, text.bytes, text.size);
 	why[text.size] = '\0';
+	tame_text(why, text.size);
 	control_answer(node, question, frame->origin, ask_break_here(node, name, fence, why));
 	return 0;
 }

@@ -28,25 +28,35 @@ bool backlog_has_room(const struct backlog *backlog, size_t size)
 }
 
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
-                bool room)
+                bool later, bool room)
 {
 	size_t from_size = strlen(from);
 	struct waiting_frame *waiting;
 	size_t needed = sizeof(*waiting) + size + from_size + 1;
 
-	if (!room && !backlog_has_room(backlog, needed)) {
+	bool crowded = later && backlog->later_bytes != 0 &&
+	               backlog->later_bytes + needed > backlog->bytes_max / 2;
+	if (!room && (crowded || !backlog_has_room(backlog, needed))) {
 		backlog->refused = true;
 		backlog->refused_at = backlog->bytes;
 		return BATON_EAGAIN;
 	}
 	waiting = malloc(needed);
 	memory_must(waiting != NULL);
-	*waiting = (struct waiting_frame){.size = (uint32_t)size, .bytes_all = needed};
+	*waiting = (struct waiting_frame){
+	        .size = (uint32_t)size, .bytes_all = needed, .later = later};
 	memcpy(waiting->bytes, bytes, size);
 	memcpy(waiting->bytes + size, from, from_size + 1);
 	STAILQ_INSERT_TAIL(&backlog->frames, waiting, frames);
 	backlog->bytes += needed;
+	backlog->later_bytes += later ? needed : 0;
 	return 0;
+}
+
+void backlog_taken(struct backlog *backlog, const struct waiting_frame *waiting)
+{
+	backlog->bytes -= waiting->bytes_all;
+	backlog->later_bytes -= waiting->later ? waiting->bytes_all : 0;
 }
 
 void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames)

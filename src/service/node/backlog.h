@@ -13,6 +13,7 @@
 struct waiting_frame {
 	STAILQ_ENTRY(waiting_frame) frames;
 	size_t bytes_all; /* the memory that this frame takes, in bytes */
+	bool later;       /* its epoch was later than the node's */
 	uint32_t size;
 	uint8_t bytes[]; /* the frame, then the peer's name with a terminating 0 */
 };
@@ -24,6 +25,9 @@ struct backlog {
 	/* The memory of the waiting frames, and of the messages that wait for closed locks. */
 	size_t bytes;
 	size_t bytes_max;
+	/* How much of that are frames of later epochs. They may take half of it: a member that sends
+	 * frames of an epoch that never comes must not keep out those of this one. */
+	size_t later_bytes;
 	bool refused;      /* some link is not read because there was no room */
 	size_t refused_at; /* what `bytes` was when a frame was refused last */
 	bool again;        /* some waiting frames can perhaps be handled now */
@@ -33,10 +37,13 @@ void backlog_init(struct backlog *backlog, size_t bytes_max);
 void backlog_free(struct backlog *backlog);
 /* Is there room for a frame of this size? An empty backlog has room for any. */
 bool backlog_has_room(const struct backlog *backlog, size_t size);
-/* Keeps a copy of the frame. Returns 0, or BATON_EAGAIN if there is no room. If `room` is true, the
- * caller has made sure that there is room, and the frame is always kept. */
+/* Keeps a copy of the frame, which is of this epoch or a later one. Returns 0, or BATON_EAGAIN if
+ * there is no room. If `room` is true, the caller has made sure that there is room, and the frame is always
+ * kept. */
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
-                bool room);
+                bool later, bool room);
+/* A frame that was taken is freed by the caller. */
+void backlog_taken(struct backlog *backlog, const struct waiting_frame *waiting);
 /* Returns all frames; the caller frees them. */
 void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames);
 /* Returns true once when the refused links may be read again. */

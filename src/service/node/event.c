@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most interests that are remembered for another member. */
+enum { INTERESTS_MAX = 1 << 20 };
+
 /* --- subscriptions --- */
 
 bool event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text)
@@ -94,13 +97,22 @@ int on_interest(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
+	struct view_member *member = &node->view.members[frame->origin - 1];
 	if (interested) {
+		uint32_t before = interests->count;
+		if (member->interests == INTERESTS_MAX)
+			return BATON_EMESSAGE;
 		interest_add(interests, pattern, text, NULL, frame->origin);
+		member->interests += interests->count - before;
 	} else if (interests->buckets_count != 0) {
 		struct interest *interest =
 		        interest_find(interests, pattern, text, NULL, frame->origin);
-		if (interest != NULL)
+		if (interest != NULL) {
 			interest_remove(interests, interest);
+			member->interests--;
+		}
 		free(interest);
 	}
 	control_answer(node, question, frame->origin, false);

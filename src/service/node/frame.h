@@ -25,7 +25,12 @@
 #include "slice.h"
 #include "wire.h"
 
-enum { FRAME_VERSION = 2 };
+enum {
+	FRAME_VERSION = 2,
+	/* The most bytes before the fields of a control frame. A member that passes such a frame on
+	 * puts its own number and incarnation there, which may take more bytes than the sender's. */
+	FRAME_HEAD_MAX = 2 + 8 + 6 * 10,
+};
 
 enum frame_kind {
 	FRAME_MESSAGE,
@@ -61,6 +66,8 @@ struct frame {
 	uint32_t destination;
 	uint64_t number; /* the number of a frame for all members, counted by the origin */
 	struct in body;  /* the fields that frames of this kind have */
+	/* The handler only checks the frame, and changes nothing. */
+	bool trial;
 };
 
 /* Returns 0, BATON_EMESSAGE or BATON_ECLUSTER. Reads only the head; the handler of the kind reads

@@ -34,12 +34,16 @@ int on_publish(struct node *node, const struct frame *frame)
 	struct in in = frame->body;
 	uint64_t question = in_uint(&in);
 	struct slice name = in_name(&in);
-	uint64_t fence = in_uint(&in);
+	uint64_t fence = in_range(&in, 1, NODE_FENCE_MAX);
 	struct slice value = in_text(&in, NODE_VALUE_MAX);
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
-	publication_set(&node->publications, name, fence, frame->origin, value);
+	if (frame->trial)
+		return 0;
+	/* What is remembered of other members' leaders is only a hint. */
+	if (node->publications.count / node->view.count < node->limits.leaders)
+		publication_set(&node->publications, name, fence, frame->origin, value);
 	control_answer(node, question, frame->origin, false);
 	return 0;
 }
@@ -63,6 +67,8 @@ int on_ended(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	struct publication *publication =
 	        publication_find(&node->publications, name, name_hash(name.bytes, name.size));
 	if (publication != NULL && publication->fence == fence)
@@ -121,6 +127,8 @@ int on_ask_leader(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	struct told told = find_leader(node, name);
 	control_begin(node, FRAME_TELL_LEADER, frame->origin);
 	control_uint(node, question);
@@ -135,7 +143,7 @@ int on_tell_leader(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
 	uint64_t number = in_uint(&in);
-	struct told told = {.fence = in_uint(&in)};
+	struct told told = {.fence = in_range(&in, 0, NODE_FENCE_MAX)};
 
 	told.member =
 	        (uint32_t)in_range(&in, told.fence != 0, told.fence != 0 ? node->view.count : 0);

@@ -177,6 +177,10 @@ static int take_message(struct node *node, struct lock *lock, const struct lette
 			lock->counter = counter; /* the message was refused: undo */
 		return error;
 	}
+	if (letter->body[0] >= node->algorithm->messages_count || road_is_full(lock)) {
+		lock->counter = counter;
+		return BATON_EMESSAGE;
+	}
 	road_add(node, lock, letter);
 	step_move_if_waiting(node, lock);
 	return 0;

@@ -263,6 +263,9 @@ uint64_t node_lease_word(const struct node *node);
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
                  uint64_t now);
+/* Writes a sentence about a peer whose frame node_receive has refused for good. */
+void node_frame_describe(const uint8_t *bytes, size_t size, int error, char *ret_text,
+                         size_t text_size);
 
 /* --- sessions --- */
 

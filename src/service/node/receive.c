@@ -27,7 +27,7 @@ struct arrival {
 static int keep(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
 	int error = backlog_add(&node->backlog, arrival->from, arrival->bytes, arrival->size,
-	                        arrival->replay);
+	                        frame->epoch > node->epoch, arrival->replay);
 
 	if (error == 0 && frame->epoch == node->epoch)
 		node->view.members[frame->sender - 1].backlog++;
@@ -187,16 +187,23 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 }
 
 /* A flood is passed on before it is acted upon, so that a report goes before the messages that it
- * makes possible. A malformed flood does not count as seen. */
-static int take_flood(struct node *node, const struct frame *frame)
+ * makes possible. A malformed one is not passed on, because whoever got it would cut this node off;
+ * nor does it count as seen. */
+static int take_flood(struct node *node, struct frame *frame)
 {
 	struct view_member *origin = &node->view.members[frame->origin - 1];
 	uint64_t seen = origin->flood_seen;
 
 	if (frame->number <= seen)
 		return 0;
-	if (!node->view.complete)
+	if (!node->view.complete) {
+		frame->trial = true;
+		int error = kinds[frame->kind].handle(node, frame);
+		frame->trial = false;
+		if (error != 0)
+			return error;
 		control_relay(node, frame);
+	}
 	origin->flood_seen = frame->number;
 	node->figures.control_received++;
 	int error = handle(node, frame);
@@ -205,7 +212,7 @@ static int take_flood(struct node *node, const struct frame *frame)
 	return error;
 }
 
-static int take_control(struct node *node, const struct arrival *arrival, const struct frame *frame)
+static int take_control(struct node *node, const struct arrival *arrival, struct frame *frame)
 {
 	const struct view *view = &node->view;
 
@@ -274,7 +281,7 @@ void receive_again(struct node *node)
 		        .replay = true,
 		};
 		STAILQ_REMOVE_HEAD(&frames, frames);
-		backlog->bytes -= waiting->bytes_all;
+		backlog_taken(backlog, waiting);
 		if (take_arrival(node, &arrival) != 0)
 			node->figures.malformed++;
 		free(waiting);

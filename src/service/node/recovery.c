@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REPORT_SIZE = 1 << 15 };
+enum {
+	REPORT_SIZE = 1 << 15,
+	RETURNS_MAX = 1024, /* the most RETURNs of a member that come before its REPORT */
+};
 
 static void free_pending(struct node *node, struct live *live)
 {
@@ -168,6 +171,8 @@ int recovery_begin(struct node *node, struct view *next)
 	table_renew(node);
 	view_free(&old);
 	node->backlog.again = true;
+	/* Frames that found no room may be of this view. */
+	node->backlog.refused_at = SIZE_MAX;
 	if (next->self == 0)
 		lose_holds(node);
 	if (suits)
@@ -239,12 +244,16 @@ int on_report(struct node *node, const struct frame *frame)
 	bool last = in_byte(&in, true);
 	struct in holds = in;
 
-	while (!in.bad && in.next < in.end) {
+	uint32_t count = 0;
+	for (; !in.bad && in.next < in.end; count++) {
 		in_name(&in);
 		in_range(&in, 1, NODE_FENCE_MAX);
 	}
-	if (in.bad || member->reported)
+	if (in.bad || member->reported || count > node->limits.locks - member->holds)
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
+	member->holds += count;
 	while (holds.next < holds.end && !node->stopped) {
 		struct slice name = in_name(&holds);
 		close_reported(node, frame->origin, name, in_uint(&holds));
@@ -261,16 +270,22 @@ int on_return(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
 	struct slice name = in_name(&in);
+	struct view_member *member = &node->view.members[frame->origin - 1];
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	const struct lock *lock =
 	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin) {
 		lock_open(node, lock->live);
 		stream_opened(node, name);
-	} else if (!node->view.members[frame->origin - 1].reported &&
+	} else if (!member->reported &&
 	           view_find_return(&node->view, frame->origin, name) == NULL) {
+		if (member->returns == RETURNS_MAX)
+			return BATON_EMESSAGE;
+		member->returns++;
 		view_add_return(&node->view, frame->origin, name);
 	}
 	return 0;

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-enum { IDLE_ROUNDS = 2 };
+enum {
+	IDLE_ROUNDS = 2,
+	ROAD_SIZE_MAX = 1 << 17, /* no algorithm has so many bytes on the way at once */
+};
 
 /* A byte for each type of message: how many times in a row it has passed without news (up to
  * IDLE_ROUNDS), and flags. */
@@ -211,6 +214,13 @@ uint32_t road_due(struct node *node, struct lock *lock)
 			count = place;
 	}
 	return count;
+}
+
+bool road_is_full(struct lock *lock)
+{
+	const struct road *road = *place_of(lock);
+
+	return road != NULL && road->size > ROAD_SIZE_MAX;
 }
 
 bool road_rests(const struct node *node, struct lock *lock)

@@ -49,6 +49,8 @@ uint32_t road_due(struct node *node, struct lock *lock);
 void road_unpark(struct node *node, struct lock *lock);
 /* Is it certain that the token will pass here once more, whatever the home does? */
 bool road_is_fresh(const struct node *node, struct lock *lock);
+/* Does more rest here than a correct algorithm ever sends? */
+bool road_is_full(struct lock *lock);
 bool road_rests(const struct node *node, struct lock *lock);
 
 #endif

@@ -149,6 +149,8 @@ int on_ask_status(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	do {
 		control_begin(node, FRAME_TELL_STATUS, frame->origin);
 		control_uint(node, question);
@@ -181,7 +183,9 @@ int on_tell_status(struct node *node, const struct frame *frame)
 			return BATON_EMESSAGE;
 	}
 	struct session *session = session_answered(node, number, frame->origin, last);
-	if (session == NULL || session->command != COMMAND_STATUS)
+	/* The states of locks are asked for with a number of their own (status_order.c). */
+	if (session == NULL || session->command != COMMAND_STATUS ||
+	    session->question.unordered.status != NULL)
 		return 0;
 	answers_add(&session->question.answers, frame->origin, rows_count, told.next,
 	            (size_t)(told.end - told.next));

@@ -73,6 +73,8 @@ int on_ask_states(struct node *node, const struct frame *frame)
 		in_name(&in);
 	if (!in_end(&in) || count > locks_count_max(node))
 		return BATON_EMESSAGE;
+	if (frame->trial)
+		return 0;
 	control_begin(node, FRAME_TELL_STATES, frame->origin);
 	control_uint(node, question);
 	while (names.next < names.end && node->view.active)

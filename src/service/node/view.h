@@ -27,6 +27,9 @@ struct view_member {
 	bool congested;
 	/* How many events for the member were dropped without telling it yet. */
 	uint64_t events_dropped;
+	uint32_t holds;     /* how many holds the member has reported */
+	uint32_t returns;   /* how many of its RETURNs came before its REPORT */
+	uint32_t interests; /* how many interests of the member this node remembers */
 };
 
 /* A RETURN that arrived before the REPORT that it belongs to. */

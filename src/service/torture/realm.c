@@ -82,6 +82,10 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 	case RESIDENT_PETITION:
 		petition(realm, host->place, effect);
 		break;
+	case RESIDENT_OFFENCE:
+		realm_wrong(realm, "%s sends what no correct member sends: %s", effect->name,
+		            effect->text);
+		break;
 	case RESIDENT_REMOVED: /* its clients finish, or lose what they hold with the lease */
 		if (tenant_removed(resident_tenant(host->resident)))
 			verdict_removed(realm->verdict, host->place,

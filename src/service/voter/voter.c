@@ -303,6 +303,17 @@ bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
 
 /* --- the beginning and the end --- */
 
+static bool can_restore(void *context, uint64_t index, const uint8_t *bytes, size_t size)
+{
+	const struct voter *voter = context;
+	struct agreed_state state;
+
+	state_init(&state, &voter_state(voter)->settings);
+	bool good = state_read(&state, bytes, size) && state.index == index;
+	state_free(&state);
+	return good;
+}
+
 struct voter *voter_create(const struct voter_options *options, uint64_t now)
 {
 	struct voter *voter = calloc(1, sizeof(*voter));
@@ -316,6 +327,8 @@ struct voter *voter_create(const struct voter_options *options, uint64_t now)
 	        .election_ms = (uint32_t)(lease_ms / ELECTIONS_IN_LEASE),
 	        .heartbeat_ms = (uint32_t)(lease_ms / HEARTBEATS_IN_LEASE),
 	        .seed = options->seed,
+	        .can_restore = can_restore,
+	        .context = voter,
 	};
 
 	must(options->id != 0 && options->snapshot_every != 0);
