@@ -3,15 +3,17 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import ssl
 import struct
+import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
-from baton import baton
+from baton import BATON, baton
 from certificates import Certificates
 from cluster import Cluster, Node, free_port, until
 from handshake import CALL, REFUSAL, call, charter_of, read_hello
@@ -442,6 +444,75 @@ class Nodes(TlsTest):
             with cluster[0].client() as client:
                 ends = re.search(r"certificate_ends_at:(\d+)", client.call("INFO"))
             self.assertAlmostEqual(int(ends[1]), time.time() + 10 * 86400 + 3600, delta=600)
+
+
+class Keys(unittest.TestCase):
+    """A node's key is in its memory once, nobody reads it from there, and it is gone when another takes its place."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="baton-test-tls-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.certificates = Certificates(os.path.join(self.folder, "pki"))
+
+    def start(self, *options):
+        node = Node(self.folder, "n1", options)
+        node.start()
+        self.addCleanup(lambda: (node.terminate(), node.wait()))
+        until("it serves", node.serves)
+        return node
+
+    @staticmethod
+    def secrets(path):
+        """The private number of a key, as in the file and as OpenSSL calculates with it, and the text of the file."""
+        shown = subprocess.run(["openssl", "pkey", "-in", path, "-text", "-noout"], capture_output=True, text=True, check=True).stdout
+        number = bytes.fromhex(re.sub(r"[\s:]", "", re.search(r"priv:\n((?:\s+[0-9a-f:]+\n)+)", shown)[1]))[-32:]
+        with open(path, encoding="ascii") as file:
+            return number, number[::-1], file.read().splitlines()[1][30:].encode()
+
+    @staticmethod
+    def count(pid, secrets):
+        counts = [0] * len(secrets)
+        with open(f"/proc/{pid}/mem", "rb") as memory, open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+            for line in maps:
+                start, end = (int(word, 16) for word in line.split()[0].split("-"))
+                if "w" not in line.split()[1] or end - start > 1 << 30: # the latter are a sanitizer's
+                    continue
+                memory.seek(start)
+                piece = memory.read(end - start)
+                counts = [count + piece.count(secret) for count, secret in zip(counts, secrets)]
+        return counts
+
+    def test_a_key_is_wiped(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root may read the memory of a node with a key")
+        options = self.certificates.options("n1")
+        old = self.secrets(self.certificates.path("n1.key"))
+        node = self.start(*options, "--listen", f"127.0.0.1:{free_port()}")
+        self.assertEqual(self.count(node.process.pid, old), [0, 1, 0])
+        for file in ("n1.crt", "n1.key"):
+            os.remove(self.certificates.path(file))
+        self.certificates.make("node", "n1")
+        os.kill(node.process.pid, signal.SIGHUP)
+        node.says("new connections use the certificates that are in the files now")
+        self.assertEqual(self.count(node.process.pid, old), [0, 0, 0])
+        self.assertEqual(self.count(node.process.pid, self.secrets(self.certificates.path("n1.key"))), [0, 1, 0])
+
+    def test_only_a_node_with_a_key_is_hidden_from_its_own_user(self):
+        """The kernel gives the files of a process that must not be dumped to root. A debugger is for the others."""
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        options = self.certificates.options("n1") + ["--listen", f"127.0.0.1:{free_port()}"]
+        for path, _, files in os.walk(self.folder):
+            for name in [path] + [os.path.join(path, file) for file in files]:
+                os.chown(name, user, -1)
+        for name, more, owner in (("plain", [], user), ("secure", options, 0)):
+            socket_path = os.path.join(self.folder, name + ".sock")
+            words = [BATON, "node", "--name", "n1", "--socket", socket_path, *more]
+            with subprocess.Popen(words, stderr=subprocess.DEVNULL, user=user if os.geteuid() == 0 else None) as process:
+                try:
+                    until(f"{name} serves", lambda path=socket_path: os.path.exists(path))
+                    self.assertEqual(os.stat(f"/proc/{process.pid}/mem").st_uid, owner, name)
+                finally:
+                    process.terminate()
 
 
 if __name__ == "__main__":

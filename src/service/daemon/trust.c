@@ -4,6 +4,7 @@
 #include "instance.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 enum {
@@ -41,6 +42,9 @@ int trust_open(struct daemon *daemon)
 {
 	if (daemon->options->tls.ca == NULL)
 		return 0;
+	/* Another process of the same user must not read the key from this one's memory, and no core
+	 * dump may have it. */
+	prctl(PR_SET_DUMPABLE, 0);
 	daemon->credentials = load(daemon);
 	if (daemon->credentials == NULL)
 		return -1;

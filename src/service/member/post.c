@@ -179,7 +179,8 @@ static bool impersonates(const struct member *member, const struct call *call)
 	const struct electors *voters = tenant_electors(tenant);
 	for (uint32_t i = 0; i < voters->count; i++) {
 		if (call->server != 0 && voters->list[i].server == call->server &&
-		    voters->list[i].name[0] != '\0' && strcmp(voters->list[i].name, call->name) != 0)
+		    voters->list[i].name[0] != '\0' &&
+		    strcmp(voters->list[i].name, call->name) != 0)
 			return true;
 	}
 	struct tenant_view view = tenant_view(tenant);

@@ -104,7 +104,7 @@ struct resident_effect {
 	const uint8_t *bytes; /* PETITION: its bytes */
 	size_t size;
 	struct strand *line;        /* DIAL, CLOSE: the line */
-	const char *name, *address; /* DIAL: the name and the address of the peer; OFFENCE: its name */
+	const char *name, *address; /* DIAL: the peer's name and address; OFFENCE: its name */
 	const char *text;           /* OFFENCE: what it sends, as a sentence about it */
 };
 

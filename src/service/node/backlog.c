@@ -43,8 +43,8 @@ int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes,
 	}
 	waiting = malloc(needed);
 	memory_must(waiting != NULL);
-	*waiting = (struct waiting_frame){
-	        .size = (uint32_t)size, .bytes_all = needed, .later = later};
+	*waiting =
+	        (struct waiting_frame){.size = (uint32_t)size, .bytes_all = needed, .later = later};
 	memcpy(waiting->bytes, bytes, size);
 	memcpy(waiting->bytes + size, from, from_size + 1);
 	STAILQ_INSERT_TAIL(&backlog->frames, waiting, frames);

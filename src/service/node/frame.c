@@ -44,15 +44,24 @@ struct slice in_text(struct in *in, uint32_t most)
 static const char *kind_name(const uint8_t *bytes, size_t size)
 {
 	static const char *const names[FRAME_KINDS] = {
-	        [FRAME_MESSAGE] = "MESSAGE",         [FRAME_TOUCH] = "TOUCH",
-	        [FRAME_PROBE] = "PROBE",             [FRAME_PUBLISH] = "PUBLISH",
-	        [FRAME_ENDED] = "ENDED",             [FRAME_REPORT] = "REPORT",
-	        [FRAME_RETURN] = "RETURN",           [FRAME_ASK_LEADER] = "ASK_LEADER",
-	        [FRAME_TELL_LEADER] = "TELL_LEADER", [FRAME_ASK_STATUS] = "ASK_STATUS",
-	        [FRAME_TELL_STATUS] = "TELL_STATUS", [FRAME_BREAK] = "BREAK",
-	        [FRAME_INTEREST] = "INTEREST",       [FRAME_EVENT] = "EVENT",
-	        [FRAME_DROPPED] = "DROPPED",         [FRAME_ANSWER] = "ANSWER",
-	        [FRAME_ASK_STATES] = "ASK_STATES",   [FRAME_TELL_STATES] = "TELL_STATES",
+	        [FRAME_MESSAGE] = "MESSAGE",
+	        [FRAME_TOUCH] = "TOUCH",
+	        [FRAME_PROBE] = "PROBE",
+	        [FRAME_PUBLISH] = "PUBLISH",
+	        [FRAME_ENDED] = "ENDED",
+	        [FRAME_REPORT] = "REPORT",
+	        [FRAME_RETURN] = "RETURN",
+	        [FRAME_ASK_LEADER] = "ASK_LEADER",
+	        [FRAME_TELL_LEADER] = "TELL_LEADER",
+	        [FRAME_ASK_STATUS] = "ASK_STATUS",
+	        [FRAME_TELL_STATUS] = "TELL_STATUS",
+	        [FRAME_BREAK] = "BREAK",
+	        [FRAME_INTEREST] = "INTEREST",
+	        [FRAME_EVENT] = "EVENT",
+	        [FRAME_DROPPED] = "DROPPED",
+	        [FRAME_ANSWER] = "ANSWER",
+	        [FRAME_ASK_STATES] = "ASK_STATES",
+	        [FRAME_TELL_STATES] = "TELL_STATES",
 	};
 
 	return size < 2 || bytes[1] >= FRAME_KINDS ? "?" : names[bytes[1]];

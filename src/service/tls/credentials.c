@@ -4,6 +4,8 @@
 #include "must.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -22,6 +24,43 @@ struct credentials {
 	struct certificate_holder holder;
 	time_t end;
 };
+
+/*
+ * While a key is read, OpenSSL frees copies of it without wiping them: the text of the file, and the
+ * bytes that were decoded from it. So everything that it frees meanwhile is wiped. Keys themselves it
+ * wipes when they are freed. At other times this would cost too much: a connection frees its buffers
+ * with every record.
+ */
+static bool wipes;
+
+static void *allocate(size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return malloc(size);
+}
+
+static void wipe_and_free(void *memory, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	if (wipes && memory != NULL)
+		OPENSSL_cleanse(memory, malloc_usable_size(memory));
+	free(memory);
+}
+
+static void *reallocate(void *memory, size_t size, const char *file, int line)
+{
+	if (!wipes || memory == NULL)
+		return realloc(memory, size);
+	void *moved = malloc(size);
+	size_t before = malloc_usable_size(memory);
+	if (moved == NULL)
+		return NULL;
+	memcpy(moved, memory, before < size ? before : size);
+	wipe_and_free(memory, file, line);
+	return moved;
+}
 
 /* Returns why OpenSSL has failed last, and forgets all of its errors. */
 static const char *reason(void)
@@ -135,12 +174,18 @@ struct credentials *credentials_load(const struct credentials_files *files, stru
 	struct credentials *credentials = calloc(1, sizeof(*credentials));
 
 	memory_must(credentials != NULL);
+	/* Has an effect only before OpenSSL's first allocation, so a program that has used it before
+	 * does without. */
+	(void)CRYPTO_set_mem_functions(allocate, reallocate, wipe_and_free);
 	ERR_clear_error();
 	credentials->context = SSL_CTX_new(TLS_method());
 	memory_must(credentials->context != NULL);
 	set_rules(credentials->context);
-	if (load_files(credentials, files, problem) == 0 &&
-	    check_own(credentials, files, problem) == 0)
+	wipes = true;
+	bool good = load_files(credentials, files, problem) == 0 &&
+	            check_own(credentials, files, problem) == 0;
+	wipes = false;
+	if (good)
 		return credentials;
 	credentials_free(credentials);
 	return NULL;

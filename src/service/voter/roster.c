@@ -43,7 +43,8 @@ void roster_electors(const uint8_t *bytes, size_t size, uint64_t index,
 		const char *name = skip_word(address);
 		struct entry_text address_text = {address, strcspn(address, " ")};
 		/* A place that roster_place did not make may have a longer name. */
-		bool fits = strlen(name) <= ENTRY_NAME_MAX && address_text.size <= ENTRY_ADDRESS_MAX;
+		bool fits =
+		        strlen(name) <= ENTRY_NAME_MAX && address_text.size <= ENTRY_ADDRESS_MAX;
 		if (servers.servers[i].role == RAFT_VOTER && *name != '\0' && fits)
 			electors_add(ret_electors, servers.servers[i].id, entry_text_of(name),
 			             address_text);
