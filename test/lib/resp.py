@@ -22,14 +22,15 @@ def encode(*words):
 
 
 class Client:
-    """`address`: the path of a socket, or (host, port)."""
+    """`address`: the path of a socket, or (host, port). `wrap` makes a connection secure."""
 
-    def __init__(self, address, patience=PATIENCE_S):
+    def __init__(self, address, patience=PATIENCE_S, wrap=None):
         family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         try:
             self.socket.settimeout(patience)
             self.socket.connect(address)
+            self.socket = wrap(self.socket) if wrap else self.socket
         except OSError:
             self.socket.close()
             raise

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from baton import BATON
+from certificates import Certificates
 from cluster import Cluster, free_port, until
 from resp import Client, Wrong
 from running import PATIENCE, Node
@@ -139,7 +140,7 @@ class Table(Nodes):
                 code, out, err = self.baton(node, *words)
                 self.assertEqual((code, out), (77, ""), err)
                 self.assertRegex(err, rf"^baton {words[0]}: .*this rule is missing: allow \S+ \w+ uid:{ME}\n$")
-        for words, verb in ((("run", "x", "true"), "lock"), (("observe", "x"), "observe")):
+        for words, verb in ((("run", "x", "true"), "lock"), (("observe", "x"), "observe"), (("elect", "x", "v", "--", "true"), "elect")):
             self.assertIn(f"this rule is missing: allow x {verb} uid:{ME}\n", self.baton(node, *words)[2])
         self.assertEqual(self.baton(node, "run", "mine", "true"), (0, "", ""))
         # A health check may see nothing else.
@@ -166,6 +167,46 @@ class Table(Nodes):
             code, out, err = self.baton(node, *words)
             self.assertEqual((code, out), (2, ""), words)
             self.assertIn(text, err)
+
+
+class Certified(Nodes):
+    """Clients over TCP with TLS are known by the names in their certificates."""
+
+    def test_every_verb_by_certificate(self):
+        with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
+            certificates = Certificates(os.path.join(folder, "pki"))
+            port = free_port()
+            node = self.node("backup/* lock,observe cert:ci-*", "backup/* break cert:ci-7", "web/* elect,status cert:deploy", "* admin cert:ops",
+                             "web/a observe anyone", more=("--name", "n1", "--clients", f"127.0.0.1:{port}", *certificates.options("n1")))
+            allowed = {
+                "ci-7": {"backup/db": "lock observe break", "web/a": "observe", "other": ""},
+                "ci-8": {"backup/db": "lock observe", "web/a": "observe", "other": ""},
+                "ci": {"backup/db": "", "web/a": "observe", "other": ""},
+                "deploy": {"backup/db": "", "web/a": "elect observe status", "other": ""},
+                "ops": {"backup/db": "admin", "web/a": "observe admin", "other": "admin"},
+            }
+            clients = {}
+            for who, names in allowed.items():
+                clients[who] = client = self.enterContext(self.secure(certificates, port, who))
+                self.assertEqual(json.loads(client.call("WHOAMI"))["certificate"], who)
+                everywhere = {verb for verbs in names.values() for verb in verbs.split()}
+                for name, verbs in names.items():
+                    for verb in VERBS:
+                        with self.subTest(who=who, name=name, verb=verb):
+                            reply = attempt(client, verb, name)
+                            may = verb in (everywhere if verb == "status" else verbs.split())
+                            self.assertEqual(is_refused(reply), not may, reply)
+            self.assertEqual(clients["ci-8"].call("BREAK", "backup/db", 1),
+                             "NOPERM not permitted: this rule is missing: allow backup/db break cert:ci-8")
+            # A node's certificate is no client's; a new name counts from the next connection on.
+            with self.secure(certificates, port, "n2", role="node") as peer:
+                self.assertIsInstance(peer.read(), Wrong)
+            self.assertTrue(is_refused(clients["ci"].call("LOCK", "backup/db", "NOWAIT")))
+            with self.secure(certificates, port, "ci-9") as renamed:
+                self.assertFalse(is_refused(renamed.call("LOCK", "backup/db", "NOWAIT")))
+
+    def secure(self, certificates, port, name, role="client"):
+        return Client(("127.0.0.1", port), wrap=certificates.context(certificates.make(role, name)).wrap_socket)
 
 
 class Shown(Nodes):

@@ -29,22 +29,24 @@ static bool refuse(struct client *client, enum verb verb, const struct resp_argu
 	return false;
 }
 
-/* Returns the verb that a refusal names. SUBSCRIBE is allowed by several. A client that asked for
- * the reasons of losses wants to hold the lock, as libbaton does; any other only observes. */
-static enum verb named(const struct client *client, unsigned verbs)
+/*
+ * Does the client subscribe because it wants to hold the lock? libbaton asks for the reasons of
+ * losses, and subscribes before it asks for the lock. Whether that needs "lock" or "elect" is known
+ * only then, so the subscription is not refused: each event is decided when it comes.
+ */
+static bool is_holders(const struct client *client, unsigned verbs)
 {
-	if ((verbs & VERB_OBSERVE) == 0)
-		return (enum verb)verbs;
-	return (verbs & VERB_LOCK) != 0 && client->reasons ? VERB_LOCK : VERB_OBSERVE;
+	return client->reasons && (verbs & VERB_OBSERVE) != 0 && (verbs & VERB_LOCK) != 0;
 }
 
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
 {
 	const struct rules *rules = client->daemon->rules;
 
-	return rules == NULL ||
+	/* SUBSCRIBE is allowed by several verbs; a client that is refused only wanted to observe. */
+	return rules == NULL || is_holders(client, verbs) ||
 	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
-	       refuse(client, named(client, verbs), name);
+	       refuse(client, (verbs & VERB_OBSERVE) != 0 ? VERB_OBSERVE : (enum verb)verbs, name);
 }
 
 bool permission_somewhere(struct client *client, enum verb verb)
