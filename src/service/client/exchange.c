@@ -396,7 +396,7 @@ static int closed_because(struct exchange *exchange, int error, struct why *why)
 		*why = said;
 		return got;
 	}
-	bool told = got == 1 && last->type == REDIS_REPLY_ERROR;
+	bool told = got == 1 && last != NULL && last->type == REDIS_REPLY_ERROR;
 	if (told)
 		why_set(why, BATON_ECONNECTION, "the node has closed the connection: %.200s",
 		        last->str);
