@@ -1,8 +1,11 @@
-"""What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP), and a command that has changed its user,
-so that SIGTERM and SIGKILL fail with EPERM. Nobody else is let in while the command lives."""
+"""What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP, a debugger), a command that has changed its
+user, so that SIGTERM and SIGKILL fail with EPERM, and one whose processes are not in /proc. Nobody else is let in while the command
+lives."""
+import ctypes
 import itertools
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -134,6 +137,22 @@ class StoppedGuardian(StuckTest):
         os.kill(run.pid, signal.SIGCONT)
         self.assertEqual(run.wait(PATIENCE), 0)
 
+    def test_a_debugger_keeps_it(self):
+        """It can be killed, but not reaped: the debugger, which is this process, gets its end first."""
+        attach, all_kinds = 16, 0x40000000 # PTRACE_ATTACH, __WALL
+        run, _, descendant = self.begin("setsid sh -c \"trap '' TERM; echo \\$\\$; exec sleep 1000\" & wait")
+        guardian = stat_of(stat_of(descendant)[1])[1]
+        self.assertEqual(stat_of(guardian)[1], run.pid)
+        heir = self.heir(descendant)
+        if ctypes.CDLL(None, use_errno=True).ptrace(attach, guardian, 0, 0) != 0:
+            self.skipTest("no debugger may attach here")
+        os.waitpid(guardian, all_kinds)
+        self.break_it()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.check_end(run, 143)
+        self.assertEqual(stat_of(guardian)[0], "Z")
+        os.waitpid(guardian, all_kinds)
+
     def test_the_node_is_killed(self):
         run, guardian, command = self.begin(STUBBORN)
         self.stop(guardian)
@@ -203,9 +222,7 @@ class StoppedGuardian(StuckTest):
 
 
 @unittest.skipUnless(os.getuid() == 0, "only root can make a program that becomes root")
-class ForeignCommand(StuckTest):
-    lease = "600ms"
-
+class ForeignCommandTest(StuckTest):
     def setUp(self):
         super().setUp()
         os.chmod(self.folder, 0o777)
@@ -243,6 +260,10 @@ class ForeignCommand(StuckTest):
         self.assertRegex(err, rf"process {root} cannot be \w+: ({signals}) fails with EPERM \(Operation not permitted\)")
         for claim in ("gets SIGTERM", "SIGKILL after", "was killed", "is killed"):
             self.assertNotIn(claim, err)
+
+
+class ForeignCommand(ForeignCommandTest):
+    lease = "600ms"
 
     def test_broken(self):
         for command in (["./helper", "end"], ["sh", "-c", "./helper end; true"], ["sh", "-c", "setsid ./helper end & wait"]):
@@ -314,6 +335,64 @@ class ForeignCommand(StuckTest):
         run, _ = self.begin("./helper", "end")
         self.let_it_end()
         self.assertEqual(self.finish(run), (0, "", ""))
+
+
+class ForeignCommandForLong(ForeignCommandTest):
+    lease = "5s"
+
+    def test_baton_run_is_killed_when_the_guardian_has_tried(self):
+        run, root = self.begin("./helper", "end")
+        guardian = stat_of(root)[1]
+        heir = self.heir(root)
+        self.break_it()
+        self.node_says("cannot stop what it runs")
+        self.is_kept(run.pid)
+        self.assertTrue(is_alive(guardian))
+        run.kill()
+        self.is_kept(run.pid)
+        self.assertTrue(is_alive(root))
+        self.let_it_end()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.check_words(self.finish(run)[2], root)
+
+
+class Unseen(StuckTest):
+    """The descendants of the command are not in /proc. One of them has a session of its own, and holds a file lock."""
+    lease = "5s"
+    script = "setsid flock mutex sh -c \"trap '' TERM; echo inside; sleep 1000; :\" & wait"
+
+    def check(self, *prefix, limited=False):
+        run = subprocess.Popen([*prefix, BATON, "run", "x", "sh", "-c", self.script], env=self.environment, cwd=self.folder,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, run)
+        self.assertEqual(run.stdout.readline(), "inside\n")
+        heir = self.start("run", "x", "sh", "-c", "flock -n mutex echo alone || echo both")
+        self.wait_for_waiters("x")
+        if limited:
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as file:
+                guardian = int(file.read())
+            for pid in (run.pid, guardian):
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, (6, 6))
+        self.break_it()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.assertEqual(self.finish(run)[0], 76)
+
+    def in_namespace(self, *words):
+        if subprocess.run([*words, "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("namespaces cannot be made here")
+        self.check(*words)
+
+    def test_no_descriptors_are_left(self):
+        self.check(limited=True)
+
+    def test_proc_is_of_another_namespace(self):
+        # Its process 1 is a shell: if it were `baton run`, everything would end with it. The numbers are far from those of others, or
+        # wrong ones might happen to be right.
+        script = 'echo 20000 > /proc/sys/kernel/ns_last_pid; "$@"; exit $?'
+        self.in_namespace("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh")
+
+    def test_there_is_no_proc(self):
+        self.in_namespace("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
 
 
 class Stay(unittest.TestCase):

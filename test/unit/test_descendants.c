@@ -71,7 +71,7 @@ static void test_one_round_ends_a_whole_tree(void **context)
 	(void)context;
 	make_chain(0);
 	assert_int_equal(descendants_left(&none, 0).count, DEPTH);
-	struct descendants left = descendants_kill(&none, 0);
+	struct descendants left = descendants_kill(&none, 0, false);
 	assert_int_equal(left.count, DEPTH);
 	assert_int_equal(left.refused, 0);
 	assert_int_equal(reap(DEPTH), DEPTH);
@@ -91,7 +91,7 @@ static void test_below_a_guardian_children_are_killed_before_their_parents(void 
 		while ((before = descendants_left(&none, 0)).count > (size_t)left)
 			usleep(1000);
 		assert_int_equal(before.count, left);
-		assert_int_equal(descendants_kill(&none, 0).count, left);
+		assert_int_equal(descendants_kill(&none, 0, false).count, left);
 	}
 	assert_int_equal(reap(1), 1);
 	while (waitpid(-1, NULL, 0) > 0)

@@ -11,8 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* No process has this number or a greater one. This is the greatest limit that can be set; spared_note
+ * reads the one that is. */
+static pid_t pid_limit = 4194304;
 
 struct descendant {
 	pid_t pid, parent;
@@ -24,7 +29,30 @@ struct descendant {
 struct processes {
 	struct descendant *list;
 	size_t count, room;
+	bool incomplete; /* there are no descriptors or memory to read more */
 };
+
+/* --- what /proc tells --- */
+
+/* Does /proc count processes as this process does? It may be missing, or show another namespace, in
+ * which the same numbers belong to others. */
+static bool proc_is_ours(void)
+{
+	char text[24];
+	ssize_t size = readlink("/proc/self", text, sizeof(text) - 1);
+
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	return strtol(text, NULL, 10) == getpid();
+}
+
+/* Call it when a file of a process cannot be opened. That the process is gone is no failure. */
+static void note_failure(struct processes *all)
+{
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		all->incomplete = true;
+}
 
 /* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. */
 static bool read_process(const char *pid, struct descendant *ret_process)
@@ -60,8 +88,10 @@ static void add_process(struct processes *all, const char *pid)
 {
 	struct descendant process;
 
-	if (!read_process(pid, &process))
+	if (!read_process(pid, &process)) {
+		note_failure(all);
 		return;
+	}
 	all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
 	all->list[all->count++] = process;
 }
@@ -73,8 +103,10 @@ static void add_children_of_thread(struct processes *all, pid_t pid, const char 
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, thread);
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (file == NULL) {
+		note_failure(all);
 		return;
+	}
 	while (fscanf(file, "%20s", word) == 1)
 		add_process(all, word);
 	fclose(file);
@@ -96,6 +128,8 @@ static struct processes list_tree(void)
 		const struct dirent *entry;
 		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 		DIR *threads = opendir(path);
+		if (threads == NULL)
+			note_failure(&all);
 		while (threads != NULL && (entry = readdir(threads)) != NULL) {
 			if (entry->d_name[0] != '.')
 				add_children_of_thread(&all, pid, entry->d_name);
@@ -114,6 +148,8 @@ static struct processes list_processes(void)
 	DIR *folder = opendir("/proc");
 	const struct dirent *entry;
 
+	if (folder == NULL)
+		note_failure(&all);
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
 			add_process(&all, entry->d_name);
@@ -122,6 +158,65 @@ static struct processes list_processes(void)
 		closedir(folder);
 	return all;
 }
+
+/* --- what the kernel tells without /proc --- */
+
+/* Is this a child of this process that was not reaped? Then its number belongs to nobody else. */
+static bool is_child(pid_t pid, bool *ret_ended)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+		return false;
+	*ret_ended = info.si_pid == pid;
+	return true;
+}
+
+/* Makes a process, and returns its number: those made since this process have numbers in between. Its
+ * end causes no SIGCHLD. Returns this process' own number if none can be made. */
+static pid_t newest_number(void)
+{
+	long pid = syscall(SYS_clone, 0UL, NULL, NULL, NULL, 0UL);
+
+	if (pid == 0)
+		_exit(0);
+	if (pid < 0)
+		return getpid();
+	while (waitpid((pid_t)pid, NULL, __WALL) < 0 && errno == EINTR)
+		;
+	return (pid_t)pid;
+}
+
+static void add_children(struct processes *all, pid_t first, pid_t end)
+{
+	bool ended;
+
+	for (pid_t pid = first; pid < end; pid++) {
+		if (!is_child(pid, &ended))
+			continue;
+		all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
+		all->list[all->count++] =
+		        (struct descendant){.pid = pid, .parent = getpid(), .zombie = ended};
+	}
+}
+
+/* Lists the children of this process by trying all numbers that they can have. Their children become
+ * ours when they have ended. The numbers may have begun again at 1. */
+static struct processes list_children(void)
+{
+	struct processes all = {.incomplete = true};
+	pid_t self = getpid(), newest = newest_number();
+
+	if (newest > self) {
+		add_children(&all, self + 1, newest);
+	} else {
+		add_children(&all, self + 1, pid_limit);
+		add_children(&all, 1, newest);
+	}
+	return all;
+}
+
+/* --- the descendants --- */
 
 static bool is_spared(const struct spared *spared, pid_t pid)
 {
@@ -133,37 +228,45 @@ static bool is_spared(const struct spared *spared, pid_t pid)
 }
 
 /* Finds the descendants of this process, parents before their children, without zombies and the
- * spared ones. */
-static struct processes find_descendants(const struct processes *all, const struct spared *spared)
+ * spared ones. Frees the list. */
+static struct processes find_descendants(struct processes all, const struct spared *spared)
 {
-	struct processes found = {.list = calloc(all->count + 1, sizeof(*found.list)), .count = 1};
+	struct processes found = {.list = calloc(all.count + 1, sizeof(*found.list)),
+	                          .count = 1,
+	                          .incomplete = all.incomplete};
 
 	memory_must(found.list != NULL);
 	found.list[0].pid = getpid();
 	for (size_t i = 0; i < found.count; i++) {
-		for (size_t k = 0; k < all->count && found.count <= all->count; k++) {
-			if (all->list[k].parent == found.list[i].pid && !all->list[k].zombie &&
-			    !is_spared(spared, all->list[k].pid))
-				found.list[found.count++] = all->list[k];
+		for (size_t k = 0; k < all.count && found.count <= all.count; k++) {
+			if (all.list[k].parent == found.list[i].pid && !all.list[k].zombie &&
+			    !is_spared(spared, all.list[k].pid))
+				found.list[found.count++] = all.list[k];
 		}
 	}
+	free(all.list);
 	return found;
 }
 
-/* Finds the descendants of this process. */
-static struct processes find_all(const struct spared *spared)
+/*
+ * Finds the descendants of this process. If /proc cannot tell them, finds its children, and the list
+ * is incomplete. With `thorough`, does so too if /proc shows none: processes of other users may be
+ * hidden there. It can take as long as a second.
+ */
+static struct processes find_all(const struct spared *spared, bool thorough)
 {
-	struct processes all = list_tree();
-	struct processes found = find_descendants(&all, spared);
+	struct processes found = {.incomplete = true};
 
-	free(all.list);
-	if (found.count > 1)
+	if (proc_is_ours())
+		found = find_descendants(list_tree(), spared);
+	if (!found.incomplete && found.count == 1) {
+		free(found.list);
+		found = find_descendants(list_processes(), spared);
+	}
+	if (!found.incomplete && (found.count > 1 || !thorough))
 		return found;
 	free(found.list);
-	all = list_processes();
-	found = find_descendants(&all, spared);
-	free(all.list);
-	return found;
+	return find_descendants(list_children(), spared);
 }
 
 static bool has_guardian(const struct processes *found)
@@ -192,7 +295,7 @@ static bool may_signal(pid_t pid, int signal)
 
 struct descendants descendants_left(const struct spared *spared, pid_t except)
 {
-	struct processes found = find_all(spared);
+	struct processes found = find_all(spared, false);
 	struct descendants left = {0};
 
 	for (size_t i = 1; i < found.count; i++) {
@@ -202,6 +305,8 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 		if (!may_signal(found.list[i].pid, 0))
 			left.refused = found.list[i].pid;
 	}
+	if (found.incomplete && except > 0)
+		left.count++; /* it may have children */
 	free(found.list);
 	return left;
 }
@@ -211,61 +316,92 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
  * them, only those without children are killed, and their parents when the children are gone: so its
  * lock is released only after its command has ended.
  */
-struct descendants descendants_kill(const struct spared *spared, pid_t command)
+struct descendants descendants_kill(const struct spared *spared, pid_t command, bool thorough)
 {
-	struct processes found = find_all(spared);
+	struct processes found = find_all(spared, thorough);
 	struct descendants left = {.count = found.count - 1};
-	bool nested = has_guardian(&found);
+	bool nested = has_guardian(&found), ended;
 
 	for (size_t i = 1; i < found.count; i++) {
 		if (!may_signal(found.list[i].pid, SIGSTOP))
 			left.refused = found.list[i].pid;
 	}
+	/* The children of the command are not in the list. */
+	if (found.incomplete && command > 0 && is_child(command, &ended))
+		kill(-command, SIGKILL);
 	for (size_t i = 1; i < found.count; i++) {
 		if ((!nested || !has_child(&found, i)) && !may_signal(found.list[i].pid, SIGKILL))
 			left.refused = found.list[i].pid;
-	}
-	if (access("/proc/self/stat", R_OK) != 0 && command > 0) { /* kill the group instead */
-		left.count = 1;
-		if (!may_signal(-command, SIGKILL))
-			left.refused = command;
 	}
 	free(found.list);
 	return left;
 }
 
-pid_t process_parent(pid_t pid)
+/* Reads what /proc tells of a process. */
+static bool look_at(pid_t pid, struct descendant *ret_process)
 {
-	struct descendant process;
 	char text[24];
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	return read_process(text, &process) ? process.parent : 0;
+	return proc_is_ours() && read_process(text, ret_process);
+}
+
+pid_t process_parent(pid_t pid)
+{
+	struct descendant process;
+	bool ended;
+
+	if (look_at(pid, &process))
+		return process.parent;
+	return is_child(pid, &ended) ? getpid() : 0;
 }
 
 bool process_stopped(pid_t pid)
 {
 	struct descendant process;
-	char text[24];
 
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	return read_process(text, &process) && process.stopped;
+	return look_at(pid, &process) && process.stopped;
+}
+
+bool process_ended(pid_t pid)
+{
+	struct descendant process;
+
+	return look_at(pid, &process) && process.zombie;
+}
+
+/* --- spared children --- */
+
+static void note_limit(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	int limit;
+
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%d", &limit) == 1 && limit > getpid() && limit < pid_limit)
+		pid_limit = limit;
+	fclose(file);
+}
+
+void spared_add(struct spared *spared, pid_t pid)
+{
+	spared->pids = grow(spared->pids, &spared->room, spared->count + 1, sizeof(*spared->pids));
+	spared->pids[spared->count++] = pid;
 }
 
 void spared_note(struct spared *spared)
 {
 	siginfo_t info;
-	size_t room = 0;
 
 	*spared = (struct spared){0};
+	note_limit();
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return; /* there are no spared children, as nearly always */
-	struct processes all = list_processes();
+	struct processes all = proc_is_ours() ? list_processes() : list_children();
 	for (size_t i = 0; i < all.count; i++) {
-		if (all.list[i].parent != getpid())
-			continue;
-		spared->pids = grow(spared->pids, &room, spared->count + 1, sizeof(*spared->pids));
-		spared->pids[spared->count++] = all.list[i].pid;
+		if (all.list[i].parent == getpid())
+			spared_add(spared, all.list[i].pid);
 	}
 	free(all.list);
 }

@@ -15,14 +15,16 @@
 /* What the kernel shows as the name of a guardian. */
 #define GUARDIAN_NAME "baton-guardian"
 
-/* Children that must not be killed: the process had them before it executed this program. */
+/* Children that must not be killed: the process had them before it executed this program, or they
+ * have ended and cannot be reaped. */
 struct spared {
 	pid_t *pids;
-	size_t count;
+	size_t count, room;
 };
 
-/* Notes the children that this process has now. */
+/* Notes the children that this process has now, and how great numbers of processes can be. */
 void spared_note(struct spared *spared);
+void spared_add(struct spared *spared, pid_t pid);
 void spared_free(struct spared *spared);
 
 /* The descendants that are left. */
@@ -38,13 +40,18 @@ struct descendants descendants_left(const struct spared *spared, pid_t except);
 /*
  * Does one round of killing: stops all descendants, and sends SIGKILL to them; if there is a guardian
  * among them, only to those without living children. Must be repeated until there are none. Returns
- * what was left before this round. `command` is the group that is killed where there is no /proc.
+ * what was left before this round. `thorough`: the last round found none, and still there are children.
+ *
+ * If /proc is missing or of another namespace, or there are no descriptors to read it, only children
+ * are found. Then a round kills them, and the group of `command` with them.
  */
-struct descendants descendants_kill(const struct spared *spared, pid_t command);
+struct descendants descendants_kill(const struct spared *spared, pid_t command, bool thorough);
 
 /* Returns the parent of a process that was not reaped yet, or 0. */
 pid_t process_parent(pid_t pid);
 /* True if the process is there and stopped. */
 bool process_stopped(pid_t pid);
+/* True if the process has ended, but was not reaped. */
+bool process_ended(pid_t pid);
 
 #endif

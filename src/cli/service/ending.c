@@ -54,8 +54,8 @@ bool ending_round(struct ending *ending)
 {
 	if (!reap(ending))
 		return true;
-	struct descendants left =
-	        descendants_kill(ending->spared, ending->ended ? 0 : ending->command);
+	struct descendants left = descendants_kill(
+	        ending->spared, ending->ended ? 0 : ending->command, ending->none_seen > 0);
 	/* If there are spared children too, only the list tells that nothing is left. It must be
 	 * empty twice, because it is not taken at a single moment. */
 	ending->none_seen = left.count > 0 ? 0 : ending->none_seen + 1;

@@ -33,7 +33,7 @@ struct front {
 	struct shared *shared;
 	int channel;
 	int signals;
-	pid_t guardian;
+	pid_t guardian; /* 0: it was reaped */
 	struct spared spared;
 	struct ending ending; /* used when this process takes the guardian's place */
 	int patience_ms;      /* how long the guardian may take to answer */
@@ -136,14 +136,14 @@ static int time_left(const struct front *front)
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
-/* Returns the time until a guardian that knows of the loss must have killed the command, 0 if that
- * is over, and -1 if there is no such time. A quarter of the margin is the guardian's; what is left
- * of the margin is for this process. */
+/* Returns the time until a guardian that knows of the loss must have killed the command, or tried
+ * again to; 0 if that is over, and -1 if there is no such time. A quarter of the margin is the
+ * guardian's; what is left of the margin is for this process. */
 static int time_to_kill(const struct front *front)
 {
 	const struct shared *shared = front->shared;
 
-	if (shared->over || shared->lost_ns == 0)
+	if (shared->over || shared->lost_ns == 0 || shared->stays)
 		return -1;
 	uint64_t now = clock_boot_ns();
 	uint64_t due = shared->kill_ns + (uint64_t)holding_margin_ms(front->holding) * 1000000 / 4;
@@ -158,13 +158,13 @@ static int time_to_wait(const struct front *front)
 	return kill < 0 || (left >= 0 && left < kill) ? left : kill;
 }
 
-/* Is the process stopped, or has it ended? */
+/* Is the process stopped, or has it ended? A debugger that has stopped it shows only in /proc. */
 static bool stands_still(pid_t pid)
 {
 	siginfo_t info = {.si_pid = 0};
 
 	return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
-	       info.si_pid == pid;
+	       info.si_pid == pid || process_stopped(pid);
 }
 
 /*
@@ -194,7 +194,14 @@ static bool look_instead(struct front *front)
  * has to be replaced. */
 static bool trust_again(struct front *front)
 {
-	if (front->trust == TRUST_ASKED && !front->shared->over) {
+	/* While the node keeps the lock as long as somebody is connected, there is no hurry: a
+	 * guardian that is only slow stays, because without it the lock goes on to others if this
+	 * process is killed. */
+	bool may_wait = front->shared->stays && !stands_still(front->guardian);
+
+	if (front->trust == TRUST_ASKED && !front->shared->over && may_wait) {
+		set_trust(front, TRUST_GIVEN);
+	} else if (front->trust == TRUST_ASKED && !front->shared->over) {
 		if (look_instead(front))
 			return false;
 		set_trust(front, TRUST_CALM);
@@ -223,11 +230,30 @@ static bool listen_to_guardian(struct front *front)
 	return true;
 }
 
-static void wait_for_guardian(const struct front *front, int *ret_status)
+/* Reaps the guardian, if it has ended and no debugger keeps it. Then its children have become ours. */
+static bool reap_guardian(struct front *front, int *ret_status)
 {
-	/* When the guardian can be reaped, its children have become ours. */
-	while (waitpid(front->guardian, ret_status, 0) < 0)
-		must(errno == EINTR);
+	if (waitpid(front->guardian, ret_status, WNOHANG) != front->guardian)
+		return false;
+	front->guardian = 0;
+	return true;
+}
+
+/* Waits a while until the guardian, which is about to end, has ended. Returns its wait status. If a
+ * debugger keeps that, the guardian counts as killed. */
+static int wait_for_guardian(struct front *front, int ms_max)
+{
+	int status;
+
+	for (int ms = 0; ms < ms_max; ms++) {
+		bool ended = process_ended(front->guardian);
+		if (reap_guardian(front, &status))
+			return status;
+		if (ended)
+			break;
+		poll(NULL, 0, 1);
+	}
+	return SIGKILL;
 }
 
 /* True if the guardian has done nothing although the lease is about to end: half of the margin is
@@ -254,10 +280,10 @@ static bool attend(struct front *front, int *ret_status)
 		if (items[0].revents != 0)
 			pass_on(front);
 		if (items[1].revents != 0 && !listen_to_guardian(front)) {
-			wait_for_guardian(front, ret_status);
+			*ret_status = wait_for_guardian(front, front->patience_ms);
 			return true;
 		}
-		if (waitpid(front->guardian, ret_status, WNOHANG) == front->guardian)
+		if (reap_guardian(front, ret_status))
 			return true;
 		if (is_late(front)) {
 			holding_note_end(front->holding);
@@ -310,6 +336,16 @@ static void take_terminal_back(pid_t command)
 	close(terminal.fd);
 }
 
+/* A guardian that has ended, but is kept by a debugger, would look like something of the command that
+ * is left. */
+static void spare_guardian(struct front *front)
+{
+	if (front->guardian == 0 || !process_ended(front->guardian))
+		return;
+	spared_add(&front->spared, front->guardian);
+	front->guardian = 0;
+}
+
 /* The guardian is gone: kills what is left and releases the lock. Returns the exit code. */
 static int end_all(struct front *front)
 {
@@ -322,6 +358,7 @@ static int end_all(struct front *front)
 	ending->status = shared->ended ? shared->status : SIGKILL;
 	/* If the command ended by itself, the processes that it left behind may go on. */
 	while (!shared->over && !ending_round(ending)) {
+		spare_guardian(front);
 		if (pause_for_news(front, !ending->lost, ending->pause_ms) && holding_lost(holding))
 			ending->lost = true;
 	}
@@ -346,7 +383,6 @@ static int replace_guardian(struct front *front)
 	struct holding *holding = front->holding;
 	uint64_t until_ns = front->news_ns + (uint64_t)holding->grace_ms * 1000000;
 	struct descendants left;
-	int status;
 
 	if (until_ns > holding->end_ns)
 		until_ns = holding->end_ns;
@@ -371,7 +407,7 @@ static int replace_guardian(struct front *front)
 		pause_for_news(front, false, LOOK_MS);
 	}
 	kill(front->guardian, SIGKILL);
-	wait_for_guardian(front, &status);
+	wait_for_guardian(front, LOOK_MS);
 	/* The guardian was only slow: it has done everything and said so. */
 	if (front->shared->reported)
 		return front->shared->code;

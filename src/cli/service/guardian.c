@@ -126,8 +126,10 @@ static void kill_all(struct guardian *guardian)
 {
 	guardian->killing = true;
 	guardian->none_left = ending_round(&guardian->ending);
-	if (!guardian->none_left)
-		set_timer(guardian, guardian->ending.pause_ms);
+	if (guardian->none_left)
+		return;
+	guardian->shared->kill_ns = clock_boot_ns() + (uint64_t)guardian->ending.pause_ms * 1000000;
+	set_timer(guardian, guardian->ending.pause_ms);
 }
 
 /* --- what happens --- */
@@ -281,6 +283,7 @@ static void guard(struct guardian *guardian)
 			on_timer(guardian);
 		guardian->shared->status = guardian->ending.status;
 		guardian->shared->ended = guardian->ending.ended;
+		guardian->shared->stays = guardian->ending.stays;
 	}
 }
 

@@ -17,9 +17,10 @@
  * the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the grace
  * SIGKILL. So only one of the two reads from the node at a time. Over TLS only the guardian can: then
  * `baton run` knows nothing but what the guardian was told last of the lease, and acts when that
- * ends. If the guardian is stopped after
- * it has learned of the loss, `baton run` does not ask it for long: if the command still runs a
- * quarter of the margin after the end of the grace, `baton run` kills it.
+ * ends. If the guardian is stopped after it has learned of the loss, `baton run` does not ask it for
+ * long: the guardian notes when it has to kill next, and if it has not a quarter of the margin later,
+ * `baton run` does. A guardian that cannot kill the command, because that is another user's, is
+ * replaced only if it is stopped.
  *
  * front.c is the process that the user started, guardian.c the other one.
  */
@@ -55,8 +56,11 @@ struct shared {
 	const char *_Atomic reason;
 	/* When the guardian learned that the lock is lost; 0: it has not. */
 	_Atomic uint64_t lost_ns;
-	/* When the guardian has to kill what is left of the command; set before lost_ns. */
+	/* When the guardian has to kill what is left of the command, for the first time or again;
+	 * set before lost_ns. */
 	_Atomic uint64_t kill_ns;
+	/* The guardian cannot kill the command, and has asked the node to keep the lost lock. */
+	_Atomic bool stays;
 	_Atomic bool over;     /* nothing of the command needs to be stopped any more */
 	_Atomic bool reported; /* the lock was released and everything was reported */
 	_Atomic int code;      /* the exit code, if everything was reported */
