@@ -292,8 +292,11 @@ void tls_end(struct tls *tls)
 
 size_t tls_output(struct tls *tls, const uint8_t **ret_bytes)
 {
-	*ret_bytes = (const uint8_t *)buffer_front(&tls->out);
-	return buffer_size(&tls->out);
+	size_t size = buffer_size(&tls->out);
+
+	if (size > 0) /* an empty buffer may have no bytes to point to */
+		*ret_bytes = (const uint8_t *)buffer_front(&tls->out);
+	return size;
 }
 
 void tls_written(struct tls *tls, size_t size)
