@@ -362,6 +362,16 @@ static const char *figure_state(const struct site *site, const void *state)
 static const struct state_figure figure_4 = {
         .name = "Figure 4",
         .state = figure_state,
+        .states =
+                (const struct state_meaning[]){
+                        {state_N, "neither waits nor has the token"},
+                        {state_R, "waits"},
+                        {state_RF, "waits, and knows who follows"},
+                        {state_E, "inside"},
+                        {state_EF, "inside, and knows who follows"},
+                        {state_H, "has the token, and is not inside"},
+                        {NULL, NULL},
+                },
         .arrows =
                 (const struct state_arrow[]){
                         {"1", state_N, state_R, STATE_ON_REQUEST, 0},

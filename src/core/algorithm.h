@@ -221,11 +221,17 @@ struct state_arrow {
 	uint8_t message; /* STATE_ON_RECEIPT: the type of the message that is received */
 };
 
+struct state_meaning {
+	const char *name;    /* the state's name in the figure */
+	const char *meaning; /* what it says of a node, in a few words */
+};
+
 struct state_figure {
 	const char *name; /* the figure as the paper calls it: "Figure 4" */
 	/* Returns the name of the state that a node is in, or NULL if the figure has no such state.
 	 * The same name is always the same string. */
 	const char *(*state)(const struct site *site, const void *state);
+	const struct state_meaning *states; /* the states of the figure; the last has a NULL name */
 	const struct state_arrow *arrows; /* the arrows of the figure; the last has a NULL number */
 };
 

@@ -98,7 +98,7 @@ class Window(unittest.TestCase):
             self.assertEqual(baton("replay", path, "--diagram", picture).code, 1)
             with open(picture, encoding="utf-8") as file:
                 svg = file.read()
-        self.assertIn("Deadlock: no message is in flight and nobody is inside, but 2, 3 and 4 wait.", svg)
+        self.assertIn("Deadlock: no message is in flight and nobody is inside, but nodes 2, 3 and 4 wait.", svg)
         self.assertGreaterEqual(svg.count('class="waits"'), 3 + 1)  # and the legend
 
     def test_a_multicast_is_a_fan_with_one_label(self):

@@ -218,21 +218,34 @@ static void draw_tree(const struct replay_request *request, const struct setup *
 {
 	const struct envelope *flights;
 	size_t flights_count = replay_flights(steps, &flights);
-	struct text title = {0};
+	struct text subtitle = {0};
 
 	if (request->tree == NULL)
 		return;
 	const char *name = strrchr(request->file, '/');
-	text_add_string(&title, setup->network.algorithm->name);
 	for (size_t i = 0; i < setup->parameters_count; i++)
-		text_format(&title, " %s=%.60s", setup->parameters[i].name,
+		text_format(&subtitle, "%s=%.60s; ", setup->parameters[i].name,
 		            setup->parameters[i].value);
-	text_format(&title, ": %s", name != NULL ? name + 1 : request->file);
+	text_format(&subtitle, "%s, ", name != NULL ? name + 1 : request->file);
 	if (request->at != UINT64_MAX)
-		text_format(&title, ", line %" PRIu64, request->at);
+		text_format(&subtitle, "line %" PRIu64, request->at);
+	else
+		text_add_string(&subtitle, "the end");
+	char *violation = replay_violation(steps);
+	struct moment moment = {
+	        .setup = setup,
+	        .world = replay_world(steps),
+	        .flights = flights,
+	        .flights_count = flights_count,
+	        .dead = replay_dead(steps),
+	        .learned = replay_learned(steps),
+	        .subtitle = subtitle.bytes,
+	        .violation = violation,
+	};
 	text_clear(ret_tree);
-	moment_draw(setup, replay_world(steps), flights, flights_count, title.bytes, ret_tree);
-	text_free(&title);
+	moment_draw(&moment, ret_tree);
+	free(violation);
+	text_free(&subtitle);
 }
 
 /* Writes the picture of --tree. Returns 0, or -1 and a problem. */

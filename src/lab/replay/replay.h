@@ -93,6 +93,9 @@ const struct world *replay_world(const struct replay *replay);
 /* For each node: the leader that it knows, or 0; and whether it is dead. */
 const uint32_t *replay_learned(const struct replay *replay);
 const bool *replay_dead(const struct replay *replay);
+/* Returns a sentence about the expectation that has failed, as a picture has it, for the caller to
+ * free; NULL if none has failed. */
+char *replay_violation(const struct replay *replay);
 /* Lists the messages in flight, oldest first. The array belongs to the replay and is valid until
  * its next step. */
 size_t replay_flights(const struct replay *replay, const struct envelope **ret_flights);

@@ -46,10 +46,12 @@ static void add_deadlock(const struct replay *replay, struct text *text)
 
 	text_add_string(text, "Deadlock: no message is in flight and nobody is inside, but ");
 	if (waiting_count != 0)
-		text_format(text, "%s wait%s", waiting.bytes, waiting_count == 1 ? "s" : "");
+		text_format(text, "%s %s wait%s", waiting_count == 1 ? "node" : "nodes",
+		            waiting.bytes, waiting_count == 1 ? "s" : "");
 	if (leaving_count != 0)
-		text_format(text, "%s%s cannot finish leaving", waiting_count != 0 ? " and " : "",
-		            leaving.bytes);
+		text_format(text, "%s%s %s cannot finish leaving",
+		            waiting_count != 0 ? " and " : "",
+		            leaving_count == 1 ? "node" : "nodes", leaving.bytes);
 	text_free(&waiting);
 	text_free(&leaving);
 }
@@ -112,22 +114,29 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 	}
 }
 
-void violation_tell(const struct replay *replay)
+char *replay_violation(const struct replay *replay)
 {
 	const struct replay_result *result = replay->result;
 	static const struct step act = {.kind = STEP_RUN}; /* a step that is not in the scenario */
 	const struct step *step = &act;
 	struct text text = {0};
 
-	if (replay->trace == NULL || result->verdict != REPLAY_FAILED || result->found == NULL)
-		return;
+	if (result->verdict != REPLAY_FAILED || result->found == NULL)
+		return NULL;
 	for (size_t i = 0; i < replay->scenario->steps_count; i++) {
 		if (replay->scenario->steps[i].line == result->line)
 			step = &replay->scenario->steps[i];
 	}
 	add_failure(replay, step, &text);
 	text_add_string(&text, ".");
-	char *sentence = text_take(&text);
-	trace_violate(replay->trace, sentence, is_stuck(replay) ? &replay->world : NULL);
+	return text_take(&text);
+}
+
+void violation_tell(const struct replay *replay)
+{
+	char *sentence = replay->trace != NULL ? replay_violation(replay) : NULL;
+
+	if (sentence != NULL)
+		trace_violate(replay->trace, sentence, is_stuck(replay) ? &replay->world : NULL);
 	free(sentence);
 }
