@@ -3,9 +3,15 @@ import html
 
 import history
 
-WIDTH, LEFT, ROW = 960, 130, 26
-COLOURS = ("#4477aa", "#228833", "#aa6633", "#aa3377", "#338899", "#777711", "#555555")
-RED, GREY, INK, PAPER = "#bb2233", "#cccccc", "#222222", "#ffffff"
+WIDTH, LEFT, ROW = 960, 130, 34
+COLOURS = ("#2667d0", "#0b7a6b", "#945400", "#a8327f", "#338899", "#777711", "#5f6673")
+RED, GREY, INK, PAPER = "#c2352b", "#d6d2c8", "#16191f", "#fcfbf8"
+
+# What a browser draws instead in dark mode. Other programs show the attributes as they are.
+DARK = dict(zip(COLOURS, ("#73a9ff", "#4fd0bd", "#ffc864", "#ee82c4", "#66bbcc", "#c9c95a", "#98a1ae")),
+            **{RED: "#ff7a6e", GREY: "#3a4450", INK: "#eceef1", PAPER: "#0e1115"})
+STYLE = "<style>@media (prefers-color-scheme:dark){%s}</style>" % "".join(
+    f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in DARK.items())
 
 
 class Picture:
@@ -54,7 +60,7 @@ class Picture:
     def svg(self, title):
         height = 40 + ROW * self.rows + 6
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-                f'font-family="sans-serif"><title>{html.escape(title)}</title>'
+                f'font-family="sans-serif"><title>{html.escape(title)}</title>{STYLE}'
                 f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>')
         return head + f'<text x="8" y="18" fill="{INK}" font-size="13">{html.escape(title)}</text>' + "\n".join(self.parts) + "</svg>\n"
 

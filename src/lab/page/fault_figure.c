@@ -21,6 +21,19 @@ enum {
 
 static const char ink[] = "#16191f", soft[] = "#5f6673", paper[] = "#fcfbf8", rule[] = "#d6d2c8";
 
+/* In dark mode a browser replaces these colours. Other programs show the attributes as they are. The
+ * selectors name the picture, because a page may contain it. */
+static const char dark[] =
+        "<style>@media (prefers-color-scheme:dark){"
+        "svg.faults [fill=\"#fcfbf8\"],svg.faults rect[fill=\"#ffffff\"]{fill:#0e1115}"
+        "svg.faults [fill=\"#16191f\"]{fill:#eceef1}svg.faults [stroke=\"#16191f\"]{stroke:#eceef1}"
+        "svg.faults [fill=\"#5f6673\"]{fill:#98a1ae}svg.faults [stroke=\"#d6d2c8\"]{stroke:#2a323c}"
+        "svg.faults rect[fill=\"#e3f1fb\"]{fill:#14222e}svg.faults "
+        "rect[fill=\"#c6e1f4\"]{fill:#1b3a52}"
+        "svg.faults rect[fill=\"#a5d0ee\"]{fill:#235278}svg.faults "
+        "rect[fill=\"#eda849\"]{fill:#6b4300}"
+        "svg.faults rect[fill=\"#16191f\"]{fill:#000000;stroke:#eceef1}}</style>\n";
+
 /* What is drawn beside the words. */
 enum shape { SHAPE_NONE, SHAPE_RING, SHAPE_WEDGE, SHAPE_HALF, SHAPE_DISC, SHAPE_CROSS };
 
@@ -201,6 +214,7 @@ void fault_figure_write(const struct fault_table *table, FILE *file)
 	        "sans-serif\" font-size=\"12\">\n<title>What each algorithm survives</title>\n"
 	        "<rect width=\"%g\" height=\"%g\" fill=\"%s\"/>\n",
 	        width, height, width, height, width, height, paper);
+	fputs(dark, file);
 	write_words(MARGIN, 28, ink, " font-size=\"16\" font-weight=\"600\"",
 	            "What each algorithm survives", file);
 	write_heads(file);
