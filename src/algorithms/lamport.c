@@ -414,6 +414,7 @@ const struct algorithm lamport = {
         .request = request,
         .release = release,
         .receive = receive,
+        .pauses = true,
         .expire = expire,
         .describe = describe,
         .show = show,

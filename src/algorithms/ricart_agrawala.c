@@ -425,6 +425,7 @@ const struct algorithm ricart_agrawala = {
         .request = request,
         .release = release,
         .receive = receive,
+        .pauses = true,
         .expire = expire,
         .describe = describe,
         .show = show,

@@ -520,6 +520,7 @@ const struct algorithm ricart_agrawala_token = {
         .request = request,
         .release = release,
         .receive = receive,
+        .pauses = true,
         .expire = expire,
         .has_privilege = has_privilege,
         .describe = describe,

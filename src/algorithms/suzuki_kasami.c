@@ -449,6 +449,7 @@ const struct algorithm suzuki_kasami = {
         .request = request,
         .release = release,
         .receive = receive,
+        .pauses = true,
         .expire = expire,
         .ready = ready,
         .has_privilege = has_privilege,

@@ -305,6 +305,9 @@ struct algorithm {
 	/* Takes a message. Returns 0, or BATON_EMESSAGE. */
 	int (*receive)(const struct site *site, void *state, const struct message *message,
 	               struct out *out);
+	/* The timers measure no time: an expiry only ends a pause between two steps of the printed
+	 * text. */
+	bool pauses;
 	/* A timer that this node armed has expired. NULL if the algorithm has no timers. */
 	void (*expire)(const struct site *site, void *state, uint32_t timer, struct out *out);
 	/*

@@ -80,5 +80,80 @@ class Moments(unittest.TestCase):
         self.assertEqual(re.findall(r'class="flight"[^>]*>([^<]*)<', svg), [f"REQUEST(1,1) 1→{i}" for i in (2, 3, 4)])
 
 
+class Diagrams(unittest.TestCase):
+    """--diagram of replay and sim."""
+
+    def draw(self, words, text=None):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.svg")
+            if text is not None:
+                with open(path + ".scn", "w", encoding="utf-8") as file:
+                    file.write(text)
+                words += f" {path}.scn"
+            result = baton(words, "--diagram", path)
+            self.assertIn(result.code, (0, 1), result.err)
+            return picture.read(path)
+
+    def check_labels(self, root, what):
+        """Names of nodes are repeated in each strip, and only there: they are not looked at."""
+        found = [label for label in picture.labels(root) if label.kind == "label"]
+        self.assertEqual(picture.covered(found), [], what)
+        return found
+
+    def test_no_label_covers_another(self):
+        for scenario in SCENARIOS[::4]:
+            self.check_labels(self.draw(f"replay {scenario}"), scenario)
+
+    def test_many_nodes_are_readable_and_what_is_left_out_is_said(self):
+        for words in ("sim ricart-agrawala --nodes 20 --entries 3", "sim hirschberg-sinclair --nodes 20",
+                      "sim suzuki-kasami --nodes 20 --entries 6"):
+            root = self.draw(words)
+            self.assertGreater(len(self.check_labels(root, words)), 10)
+        title = [label.text for label in picture.labels(self.draw("sim bully --nodes 20"))][0]
+        self.assertIn("; some messages are shown without what they carry", title)
+        title = [label.text for label in picture.labels(self.draw("sim neilsen --nodes 3 --entries 4"))][0]
+        self.assertNotIn("some messages", title)
+
+    def test_the_legend_stays_on_the_paper(self):
+        for words in ("sim maekawa --nodes 4 --entries 6", "sim korach-moran-zaks --nodes 4", "sim suzuki-kasami-b --nodes 3 --entries 4"):
+            root = self.draw(words)
+            found = [label for label in picture.labels(root) if label.kind == "soft" and label.y < 90]
+            self.assertGreater(len(found), 4)
+            self.assertLessEqual(max(label.x + label.width for label in found), float(root.get("width")), words)
+            self.assertEqual(picture.covered(found), [], words)
+
+    def test_an_arrow_through_the_end_of_another_is_bent(self):
+        """Franklin's queue: 3 to 1 would lie upon 3 to 2 and 2 to 1."""
+        root = self.draw("replay", "algorithm ricart-agrawala\nnodes 3\nrequest 3\ndeliver 3 2 REQUEST\ndeliver 3 1 REQUEST\n")
+        arrows = [element.get("d") for element, _ in picture.walk(root) if element.get("class") == "arrow s-ask"]
+        self.assertEqual([(" Q" in path, path.count("L")) for path in arrows if "h24" not in path], [(True, 0), (False, 1)])
+
+    def test_a_pause_of_a_printed_text_is_no_time_out(self):
+        path = os.path.join(ROOT, "test/scenarios/violated/lamport-steps.scn")
+        texts = [label.text for label in picture.labels(self.draw(f"replay {path}"))]
+        self.assertEqual((texts.count("goes on"), texts.count("time out")), (2, 0))
+
+    def test_only_a_loop_that_closes_can_be_repeated_for_ever(self):
+        loop = "algorithm le-lann\nnodes 3\ndeliver 1 2\nrequest 1\nloop\ndeliver 2 3\n{}expect 1 in\n"
+        open_, closed = (" ".join(label.text for label in picture.labels(self.draw("replay", loop.format(more))))
+                         for more in ("", "deliver 3 1\nrelease 1\nrequest 1\ndeliver 1 2\n"))
+        self.assertIn("marked as a loop", open_)
+        self.assertIn("Node 1 is waiting at the end of the marked part, which the scenario calls a loop.", open_)
+        self.assertIn("this can be repeated for ever", closed)
+        self.assertIn("Node 1 is waiting at the end of the marked part, and all is as it was at its beginning", closed)
+
+
+class Documents(unittest.TestCase):
+    def test_every_picture_of_doc_has_literal_colours_and_dark_ones(self):
+        paths = glob.glob(os.path.join(ROOT, "doc/**/*.svg"), recursive=True)
+        self.assertGreater(len(paths), 70)
+        for path in paths:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn("@media (prefers-color-scheme:dark){", text, path)
+            self.assertNotIn("var(--", text, path)
+            self.assertRegex(text[:400], r'viewBox="0 0 \d+ \d+"', path)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -45,6 +45,9 @@ struct replay {
 	/* The first lesson of the replay, and the first one that named another leader. All nodes
 	 * agree as long as there is no other_lesson. */
 	struct lesson first_lesson, other_lesson;
+	/* All that decides what can happen next, as it was where the loop begins; NULL: no loop. */
+	char *loop;
+	size_t loop_size;
 	/* [nodes][TIMERS_MAX]: duration + 1; 0: not armed. NULL if the algorithm has no timers. */
 	uint64_t *timers;
 };
@@ -71,6 +74,8 @@ uint64_t replay_count_messages(const struct replay *replay);
 /* Records that a node has learned a leader by EFFECT_ELECTED, for later expectations. */
 void replay_learn(struct replay *replay, uint32_t node, uint32_t leader);
 
+/* Notes that the loop of the scenario begins here. */
+void violation_loop(struct replay *replay);
 /* Tells the diagram what failed, if anything did. */
 void violation_tell(const struct replay *replay);
 

@@ -574,6 +574,7 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_LOOP:
+		violation_loop(replay);
 		if (replay->trace != NULL)
 			trace_loop(replay->trace, replay->result->steps * STEP_TIME);
 		return REPLAY_PASSED;
@@ -706,6 +707,7 @@ void replay_end(struct replay *replay)
 	free(replay->learned);
 	free(replay->declared);
 	free(replay->timers);
+	free(replay->loop);
 	world_free(&replay->world);
 	free(replay);
 }

@@ -37,8 +37,8 @@ enum step_kind {
 	STEP_LINK,      /* uses `node` and `to` */
 	STEP_UNLINK,    /* uses `node` and `to` */
 	STEP_RUN,
-	STEP_LOOP, /* from here to the end the steps may be repeated for ever; changes nothing */
-	STEP_FAIL, /* uses `name`: the text */
+	STEP_LOOP,             /* a loop begins, which lasts to the end; changes nothing */
+	STEP_FAIL,             /* uses `name`: the text */
 	STEP_EXPECT_PHASE,     /* uses `node` and `phase` */
 	STEP_EXPECT_LEADS,     /* `node` has learned that it is the leader itself */
 	STEP_EXPECT_VARIABLES, /* uses `node` and `variables` */

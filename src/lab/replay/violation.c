@@ -70,6 +70,51 @@ static void add_leaders(const struct replay *replay, struct text *text)
 	}
 }
 
+/* Adds all that decides what can happen next: states, phases, timers, and messages in flight. */
+static void add_present(const struct replay *replay, struct text *text)
+{
+	const struct world *world = &replay->world;
+
+	for (uint32_t node = 1; node <= replay->nodes; node++) {
+		text_add(text, world_state(world, node), world_state_size(world, node));
+		text_format(text, "%u %d %" PRIu32 ";", world->phases[node - 1],
+		            replay->dead[node - 1], replay->learned[node - 1]);
+	}
+	for (size_t i = 0; replay->timers != NULL && i < (size_t)replay->nodes * TIMERS_MAX; i++)
+		text_add_string(text, replay->timers[i] != 0 ? "1" : "0");
+	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
+		const struct envelope *envelope = &replay->envelopes[i];
+		text_format(text, "%" PRIu32 " %" PRIu32 " %d %" PRIu32 ":", envelope->from,
+		            envelope->to, (int)envelope->side, envelope->size);
+		text_add(text, (const char *)envelope->body, envelope->size);
+	}
+}
+
+void violation_loop(struct replay *replay)
+{
+	struct text text = {0};
+
+	add_present(replay, &text);
+	free(replay->loop);
+	replay->loop_size = text.used;
+	replay->loop = text_take(&text);
+}
+
+/* Is everything again as it was where the loop begins? Then the loop can be repeated for ever. If
+ * numbers grow, this cannot be seen here. */
+static bool is_loop_closed(const struct replay *replay)
+{
+	struct text text = {0};
+
+	if (replay->loop == NULL)
+		return false;
+	add_present(replay, &text);
+	bool same = text.used == replay->loop_size &&
+	            memcmp(text.bytes, replay->loop, replay->loop_size) == 0;
+	text_free(&text);
+	return same;
+}
+
 /* Adds a sentence, without its full stop, about the expectation that failed. */
 static void add_failure(const struct replay *replay, const struct step *step, struct text *text)
 {
@@ -100,6 +145,13 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 		            where != NULL ? where : "");
 	} else if (step->kind == STEP_EXPECT_PHASE && is_stuck(replay) && !election) {
 		add_deadlock(replay, text);
+	} else if (step->kind == STEP_EXPECT_PHASE && replay->loop != NULL) {
+		text_format(text, "Node %" PRIu32 " is %s at the end of the marked part, %s",
+		            step->node, result->found,
+		            is_loop_closed(replay)
+		                    ? "and all is as it was at its beginning: it can be repeated "
+		                      "for ever"
+		                    : "which the scenario calls a loop");
 	} else if (step->kind == STEP_EXPECT_PHASE) {
 		text_format(text, "Node %" PRIu32 " should be %s by now, but is %s", step->node,
 		            step->phase == PHASE_INSIDE ? "inside" : phase_name(step->phase),
@@ -136,6 +188,8 @@ void violation_tell(const struct replay *replay)
 {
 	char *sentence = replay->trace != NULL ? replay_violation(replay) : NULL;
 
+	if (replay->trace != NULL && is_loop_closed(replay))
+		trace_loop_closes(replay->trace);
 	if (sentence != NULL)
 		trace_violate(replay->trace, sentence, is_stuck(replay) ? &replay->world : NULL);
 	free(sentence);

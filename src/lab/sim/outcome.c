@@ -70,8 +70,11 @@ static void count_nodes(struct sim *sim)
 		if (asking->starved)
 			sim->starved[result->starved_count++] = i + 1;
 	}
+	_Static_assert(SIM_STARVES == 100, "the sentence below names the number");
 	if (result->starved_count != 0 && !sim->stuck)
-		sim_violate(sim, "somebody starves: the others enter again and again");
+		sim_violate(
+		        sim,
+		        "a node starves: the others enter 100 times for each node while it waits");
 }
 
 /* When the run is over, every place that is alive must know the leader, and no election may

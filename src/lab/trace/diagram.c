@@ -178,6 +178,11 @@ void diagram_loop(struct diagram *diagram, uint64_t time)
 	diagram->loop = time;
 }
 
+void diagram_loop_closes(struct diagram *diagram)
+{
+	diagram->loop_closes = true;
+}
+
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node)
 {
 	add_mark(diagram, time, MARK_CRASH, node, 0);

@@ -58,8 +58,11 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_violate(struct diagram *diagram, const char *sentence, const struct world *stuck);
 /* Notes that a timer of the node has expired. */
 void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);
-/* Notes that what happens from now on may be repeated for ever. */
+/* Notes that the loop of a scenario begins. */
 void diagram_loop(struct diagram *diagram, uint64_t time);
+/* Notes that after the last step everything is as it was where the loop begins, so that the loop
+ * can be repeated for ever. */
+void diagram_loop_closes(struct diagram *diagram);
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
 /* Notes that the link between two nodes is made or removed. */

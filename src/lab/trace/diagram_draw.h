@@ -67,7 +67,8 @@ struct diagram {
 	bool cut;          /* there were more messages than are drawn */
 	bool given_up;     /* the run did not reach its end */
 	struct diagram_window window;
-	bool loops; /* what happens from `loop` on may be repeated for ever */
+	bool loops;       /* a loop begins at `loop` and lasts to the end */
+	bool loop_closes; /* it was seen that the loop can be repeated for ever */
 	uint64_t loop;
 	char *violation; /* a sentence about what is wrong at the end, or NULL */
 };

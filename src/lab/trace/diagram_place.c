@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const double LABEL_SIZE = 10.5;
+
 static int compare_times(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -61,10 +63,13 @@ static void place_times(struct drawing *page)
 	double usual = WIDTH_GOAL / (double)page->times_count;
 	usual = usual > STEP ? STEP : usual < STEP_LEAST ? STEP_LEAST : usual;
 	double least = usual < STEP ? usual / 4 : STEP_LEAST;
+	usual *= page->room;
 	page->places[0] = LEFT;
 	for (size_t i = 1; i < page->times_count; i++) {
 		double step = usual * (double)(page->times[i] - page->times[i - 1]) / median;
-		step = step < least ? least : step > STEP_MOST ? STEP_MOST : step;
+		step = step < least                    ? least
+		       : step > STEP_MOST * page->room ? STEP_MOST * page->room
+		                                       : step;
 		page->places[i] = page->places[i - 1] + step;
 	}
 	free(gaps);
@@ -136,6 +141,48 @@ double drawing_x(const struct drawing *page, uint64_t time)
 double drawing_y(const struct drawing *page, uint32_t node)
 {
 	return TOP + page->lane * (diagram_lane(page->diagram, node) - 0.5);
+}
+
+double drawing_cost(const struct drawing *page, const struct box *box)
+{
+	double cost = labels_cost(&page->labels, box), right = drawing_edge(page) + MARGIN - 4;
+
+	for (size_t i = 1; i < page->strips_count; i++) {
+		if (page->cuts[i] > box->x - 2 && page->cuts[i] < box->x + box->width + 2)
+			cost += 1000;
+	}
+	return box->x < LEFT - OVERHANG || box->x + box->width > right || box->y < TOP - 8
+	               ? cost + 1000
+	               : cost;
+}
+
+void drawing_write_label(struct drawing *page, const char *class, const char *text,
+                         const struct box *box)
+{
+	labels_take(&page->labels, *box);
+	text_format(page->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", class,
+	            box->x, box->y + 10, text);
+}
+
+void drawing_label_near(struct drawing *page, const char *text, double x, double y)
+{
+	/* Below and to the right first, where no bar is; then the other corners, then further. */
+	static const signed char corners[][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+	struct box best = {0};
+	double best_cost = -1;
+
+	for (int i = 0; i < 24; i++) {
+		double away = 8 + 6.0 * (i / 4);
+		struct box box = {.width = labels_width(text, LABEL_SIZE), .height = LABEL_HEIGHT};
+		box.x = corners[i % 4][0] > 0 ? x + 6 : x - 6 - box.width;
+		box.y = corners[i % 4][1] > 0 ? y + away : y - away - LABEL_HEIGHT;
+		double cost = drawing_cost(page, &box) + 0.02 * i;
+		if (best_cost < 0 || cost < best_cost) {
+			best_cost = cost;
+			best = box;
+		}
+	}
+	drawing_write_label(page, "label", text, &best);
 }
 
 void drawing_place(struct drawing *page)

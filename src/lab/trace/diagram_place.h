@@ -6,6 +6,7 @@
 #define LAB_DIAGRAM_PLACE_H
 
 #include "diagram_draw.h"
+#include "labels.h"
 
 /* The layout, in units of the picture. */
 enum {
@@ -24,6 +25,7 @@ enum {
 	STEP_MOST = 150,
 	BAR = 13,
 	WAIT = 5,
+	LABEL_HEIGHT = 12,
 	CAPTION = 42, /* room for the line below the title, which says what was run */
 	LEGEND = 62,
 	SENTENCE = 28, /* room for the first line of the sentence about a violation */
@@ -31,9 +33,8 @@ enum {
 	WAITS = 80 /* room for the arrows of who waits for whom */
 };
 
-struct box {
-	double x, y, width, height;
-};
+/* The size of the font of labels. */
+extern const double LABEL_SIZE;
 
 struct drawing {
 	const struct diagram *diagram;
@@ -45,12 +46,18 @@ struct drawing {
 	size_t strips_count;
 	double lane; /* the distance from one node's line to the next */
 	double width, strip_height;
-	struct box *boxes; /* the labels placed so far */
-	size_t boxes_count;
+	/* How much more room than usual there is between events and between lines, so that labels
+	 * find a place. */
+	double room;
+	struct labels labels; /* what labels keep away from */
+	uint32_t unlabelled;  /* arrows without a label, because it would cover something */
+	uint32_t labelled;    /* arrows with a label */
+	double crossed;       /* how bad the places of these labels are, all together */
+	bool leaves;          /* a node is drawn that has left but is not idle yet */
 };
 
-/* Places the times, and cuts the picture into strips. `diagram` and `lane` must be set. The caller
- * frees times, places and cuts. */
+/* Places the times, and cuts the picture into strips. `diagram`, `lane` and `room` must be set. The
+ * caller frees times, places and cuts. */
 void drawing_place(struct drawing *page);
 
 /* Returns where a time is drawn; at the left edge, if it is before the window. */
@@ -58,5 +65,14 @@ double drawing_x(const struct drawing *page, uint64_t time);
 double drawing_y(const struct drawing *page, uint32_t node);
 /* Returns where the lines of the nodes end. */
 double drawing_edge(const struct drawing *page);
+
+/* Returns how bad it would be to place a label here (labels_cost); 1000 and more if the edge of a
+ * strip or of the picture would cut it. */
+double drawing_cost(const struct drawing *page, const struct box *box);
+/* Writes a label with this class into the box. No other label covers it. */
+void drawing_write_label(struct drawing *page, const char *class, const char *text,
+                         const struct box *box);
+/* Writes a label of something that happened at a point, at the best place around it. */
+void drawing_label_near(struct drawing *page, const char *text, double x, double y);
 
 #endif

@@ -376,6 +376,12 @@ void trace_loop(struct trace *trace, uint64_t time)
 		diagram_loop(trace->diagram, time);
 }
 
+void trace_loop_closes(struct trace *trace)
+{
+	if (trace->diagram != NULL)
+		diagram_loop_closes(trace->diagram);
+}
+
 void trace_violate(struct trace *trace, const char *sentence, const struct world *stuck)
 {
 	if (trace->diagram != NULL)

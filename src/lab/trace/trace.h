@@ -67,8 +67,10 @@ void trace_sends(struct trace *trace, const struct world *world, uint64_t time, 
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
-/* Notes that what happens from now on may be repeated for ever; the diagram shows it. */
+/* Notes that the loop of a scenario begins; the diagram shows it. */
 void trace_loop(struct trace *trace, uint64_t time);
+/* Notes that after the last step everything is as it was where the loop begins. */
+void trace_loop_closes(struct trace *trace);
 /* Notes that the last step violated a property; the diagram shows it (diagram_violate). */
 void trace_violate(struct trace *trace, const char *sentence, const struct world *stuck);
 
