@@ -192,7 +192,7 @@ class Diagrams(unittest.TestCase):
     def draw(self, words):
         run = sim(f"{words} --warmup 0 --diagram {self.path}")
         picture = ElementTree.parse(self.path).getroot()
-        arrows = [path for path in picture.iter(f"{SVG}path") if path.get("class", "").startswith("arrow") and "L" in path.get("d")]
+        arrows = [path for path in picture.iter(f"{SVG}path") if path.get("class", "").startswith("arrow") and re.search("[LQ]", path.get("d"))]
         return run, picture, arrows
 
     def test_a_short_diagram_is_in_one_piece(self):

@@ -313,8 +313,8 @@ static void write_waits(const struct drawing *page)
 		const struct wait *wait = &diagram->waits[i];
 		double x = drawing_x(page, diagram->end) + 12;
 		double a = drawing_y(page, wait->node), b = drawing_y(page, wait->other);
-		/* Those that point up are further to the right, so that two opposite ones are
-		 * both seen. */
+		/* Arrows that point up are further to the right, so that two opposite arrows can
+		 * both be seen. */
 		double bulge =
 		        x + 22 + (a > b ? a - b : b - a) / page->lane * 16 + (a > b ? 26 : 0);
 		text_format(page->out,
@@ -393,14 +393,6 @@ static void write_title(const struct drawing *page)
 	            LEFT - 32, setup->network.algorithm->name, some, setup->network.graph.nodes,
 	            has_breaks(page) ? ", // where a long wait is cut short" : "",
 	            whole ? "" : ", a part of the run");
-	if (diagram->cut)
-		text_format(page->out, "; the first %d of %" PRIu64 " messages%s",
-		            DIAGRAM_MESSAGES_MAX, diagram->messages,
-		            diagram->given_up ? " before the run was stopped" : "");
-	else if (diagram->given_up)
-		text_add_string(page->out, "; the run was stopped here");
-	if (page->unlabelled != 0)
-		text_add_string(page->out, "; some messages are shown without what they carry");
 	text_add_string(page->out, "</tspan></text>\n");
 }
 

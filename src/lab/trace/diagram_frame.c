@@ -52,7 +52,7 @@ void frame_write_heads(const struct drawing *page)
 	text_add_string(page->out, "</defs>\n");
 }
 
-/* Adds a text of which only so many bytes are shown, and no half of a character. */
+/* Adds at most so many bytes of a text, without cutting a character in half. */
 static void add_short(struct text *text, const char *string, size_t most)
 {
 	size_t length = strlen(string);
@@ -151,6 +151,24 @@ static void legend_messages(const struct drawing *page, struct legend_place *at)
 	}
 }
 
+/* Says what the picture leaves out. */
+static void legend_notes(const struct drawing *page, struct legend_place *at)
+{
+	const struct diagram *diagram = page->diagram;
+	char text[96];
+
+	if (diagram->cut) {
+		snprintf(text, sizeof(text), "the first %d of %" PRIu64 " messages%s",
+		         DIAGRAM_MESSAGES_MAX, diagram->messages,
+		         diagram->given_up ? " before the run was stopped" : "");
+		legend_next(page, at, 0, text);
+	} else if (diagram->given_up) {
+		legend_next(page, at, 0, "the run was stopped here");
+	}
+	if (page->unlabelled != 0)
+		legend_next(page, at, 0, "some messages are shown without what they carry");
+}
+
 double frame_write_legend(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -187,6 +205,7 @@ double frame_write_legend(const struct drawing *page)
 		            "<path class=\"cross s-ink\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 8\"/>\n",
 		            here.x, here.y - 8);
 	}
+	legend_notes(page, &at);
 	return at.y - LEGEND;
 }
 
