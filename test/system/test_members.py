@@ -179,8 +179,13 @@ class Orders(unittest.TestCase):
             fence = take(cluster[1])
             cluster[0].start()
             serves(cluster[0])
+            killed = time.monotonic()
             witness.signal(signal.SIGKILL)
             self.assertGreater(take(cluster[0]), fence)
+            until("it is missed, and still known as a witness", lambda: where(cluster[1], "w") == ("witness", "absent"))
+            missed_s = members(cluster[1])["w"]["since_ms"] / 1000
+            self.assertLessEqual(missed_s, time.monotonic() - killed)
+            self.assertGreater(members(cluster[1])["w"]["since_ms"] / 1000, missed_s)
 
     def test_a_witness_says_so_and_its_folder_remembers_it(self):
         with self.cluster(2) as cluster:

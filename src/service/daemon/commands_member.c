@@ -57,10 +57,9 @@ static bool votes(const struct daemon *daemon, const struct node_status_member *
 {
 	const struct elector *elector =
 	        electors != NULL ? electors_find(electors, member->name) : NULL;
-	bool witness;
 
 	return elector != NULL && (elector->server == 0 || member->silent ||
-	                           member_connected(daemon->member, elector->server, &witness));
+	                           member_acquaintance(daemon->member, elector->server).connected);
 }
 
 static json_t *member_json(const struct daemon *daemon, const struct node_status_member *member,
@@ -100,14 +99,18 @@ static const char out_of_view[] = "out of the view";
 /* A voter that serves no locks: a witness, or one that is restarted, removed or lost. */
 static json_t *elector_json(const struct daemon *daemon, const struct elector *elector)
 {
-	bool witness = false;
-	bool connected = member_connected(daemon->member, elector->server, &witness);
+	struct member_acquaintance known = member_acquaintance(daemon->member, elector->server);
+	json_t *json = stranger_json(daemon, elector->name, elector->address, 0,
+	                             known.witness ? "witness" : "voter",
+	                             !known.connected ? "absent"
+	                             : known.witness  ? "active"
+	                                              : out_of_view);
 
-	return stranger_json(daemon, elector->name, elector->address, 0,
-	                     witness ? "witness" : "voter",
-	                     !connected ? "absent"
-	                     : witness  ? "active"
-	                                : out_of_view);
+	if (known.lost != 0)
+		json_object_set_new(
+		        json, "since_ms",
+		        json_integer((json_int_t)((daemon->loop.now - known.lost) / LOOP_MS)));
+	return json;
 }
 
 /* Lists the nodes that this one has heard of, and itself. A node that is not in the view can ask

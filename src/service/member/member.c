@@ -537,23 +537,6 @@ const char *member_leader(const struct member *member)
 	return member->leader[0] != '\0' ? member->leader : NULL;
 }
 
-bool member_connected(const struct member *member, uint64_t server, bool *ret_witness)
-{
-	const struct post *post;
-
-	if (server != 0 && server == member->identity.server) {
-		*ret_witness = member->identity.witness;
-		return true;
-	}
-	LIST_FOREACH (post, &member->posts, all) {
-		if (post->state != POST_UP || post->call.server != server)
-			continue;
-		*ret_witness = post->call.witness;
-		return true;
-	}
-	return false;
-}
-
 void member_renew_credentials(struct member *member, const struct credentials *credentials)
 {
 	must(member->credentials != NULL);

@@ -166,9 +166,15 @@ bool member_hand_over(struct member *member, uint64_t now);
 const char *member_unborn(struct member *member);
 /* Returns the name of the voter that leads, as far as this member has heard; NULL: none. */
 const char *member_leader(const struct member *member);
-/* True if there is a connection with the node that has this data directory, or if it is this node;
- * *ret_witness tells whether that is a witness. */
-bool member_connected(const struct member *member, uint64_t server, bool *ret_witness);
+/* What a member knows of a voter that serves no locks. */
+struct member_acquaintance {
+	bool connected; /* there is a connection with it, or it is this node */
+	bool witness;   /* it said so when it was last connected */
+	uint64_t lost;  /* when the last connection with it ended; 0: there is one, or was none */
+};
+
+/* Finds the voter by the id of its data directory. */
+struct member_acquaintance member_acquaintance(const struct member *member, uint64_t server);
 /* Returns the voters, as "n2, n3", if none that leads has answered for a lease; otherwise NULL. */
 const char *member_silent_voters(struct member *member);
 /* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */

@@ -13,7 +13,7 @@
 #include "shadow.h"
 #include "voter.h"
 
-enum { COMPLAINTS = 16 };
+enum { COMPLAINTS = 16, VOTERS_LOST_MAX = 16 };
 
 struct member {
 	uint64_t process;
@@ -59,6 +59,11 @@ struct member {
 		uint64_t hash, at;
 	} complaints[COMPLAINTS]; /* what was logged lately, so that it is not logged too often */
 	uint64_t offences; /* how often a member sent something that no correct member sends */
+	/* Voters whose connection has ended, with the time of that. */
+	struct {
+		uint64_t server, at;
+		bool witness;
+	} lost[VOTERS_LOST_MAX];
 	char refusal[LINK_TEXT_MAX + ENTRY_NAME_MAX + 64]; /* the last refusal; "": none */
 	char *text; /* what member_missing or member_unborn returned last */
 	struct outcomes outcomes;
@@ -73,6 +78,8 @@ static inline void member_due(struct member *member, uint64_t at)
 }
 
 void member_advance(struct member *member, uint64_t now);
+/* Notes that the connection with the sender of this CALL has ended. */
+void member_lost(struct member *member, const struct call *call);
 /* Logs something about a node (or NULL) at an address; an equal line again only now and then. */
 void member_complain(struct member *member, const char *name, const char *address,
                      const char *text);

@@ -95,6 +95,8 @@ static void cut_off(struct post *post, const char *text)
 
 void post_closed(struct post *post, const char *why)
 {
+	if (post->state == POST_UP)
+		member_lost(post->member, &post->call);
 	if (why != NULL && post->dialled && post->state != POST_ENDING)
 		member_complain(post->member, post->wanted[0] != '\0' ? post->wanted : NULL,
 		                post->address, why);
