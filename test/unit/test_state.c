@@ -203,7 +203,7 @@ static void test_a_forbidden_name_is_not_renewed_and_does_not_join(void **contex
 	removal(1, "a", first, first);
 	change(2, join("a", 1));
 	assert_null(seat_of("a"));
-	entry_write_invite(&out, entry_text_of("a"));
+	entry_write_allow(&out, entry_text_of("a"));
 	apply();
 	change(2, join("a", 1));
 	assert_non_null(seat_of("a"));
@@ -230,6 +230,134 @@ static void test_a_wish_about_a_vote_survives_a_snapshot(void **context)
 	entry_write_vote(&out, entry_text_of("a"), VOTE_FREE);
 	apply();
 	assert_int_equal(state_name(&agreed, entry_text_of("a"))->vote, VOTE_FREE);
+}
+
+/* --- invitations --- */
+
+enum { NOON = 1000 };
+
+static struct entry_digest digest(uint8_t byte)
+{
+	struct entry_digest made;
+
+	memset(made.bytes, byte, sizeof(made.bytes));
+	return made;
+}
+
+static void invite(uint8_t secret, uint64_t time, uint64_t expiry)
+{
+	struct entry_digest hidden = digest(secret);
+
+	entry_write_invite(&out, &hidden, time, expiry);
+	apply();
+}
+
+/* Returns whether the entry was worth proposing. */
+static bool admit(uint8_t secret, uint8_t ticket, uint64_t time, const char *name)
+{
+	struct entry_digest hidden = digest(secret), shown = digest(ticket);
+	struct log_entry entry;
+
+	entry_write_admit(&out, &hidden, &shown, time, entry_text_of(name));
+	assert_true(entry_read(out.bytes, out.bytes_count, &entry));
+	bool wanted = state_wants(&agreed, &entry);
+	apply();
+	return wanted;
+}
+
+/* Returns who has used the invitation; "": nobody; NULL: it is not known. */
+static const char *user_of(uint8_t secret)
+{
+	struct entry_digest hidden = digest(secret);
+	const struct invitation *found = invitations_find(&agreed.invitations, &hidden);
+
+	return found != NULL ? found->user : NULL;
+}
+
+static void test_an_invitation_is_used_once(void **context)
+{
+	(void)context;
+	assert_false(admit(1, 7, NOON, "a")); /* there is none yet */
+	invite(1, NOON, NOON + 60);
+	assert_string_equal(user_of(1), "");
+	assert_true(admit(1, 7, NOON + 1, "a"));
+	assert_string_equal(user_of(1), "a");
+	assert_false(admit(1, 8, NOON + 2, "b")); /* another node, through another leader */
+	assert_false(admit(1, 8, NOON + 2, "a")); /* another key in the same name */
+	assert_string_equal(user_of(1), "a");
+	assert_memory_equal(agreed.invitations.list[0].ticket.bytes, digest(7).bytes,
+	                    ENTRY_DIGEST_SIZE);
+	invite(1, NOON + 3, NOON + 600); /* the same again does not make it new */
+	assert_string_equal(user_of(1), "a");
+	assert_int_equal(agreed.invitations.list[0].expiry, NOON + 60);
+}
+
+static void test_an_invitation_ends(void **context)
+{
+	(void)context;
+	invite(1, NOON, NOON + 60);
+	assert_false(admit(1, 7, NOON + 60, "a"));
+	assert_string_equal(user_of(1), "");
+	assert_true(admit(1, 7, NOON + 59, "a")); /* a node whose clock is behind */
+	assert_string_equal(user_of(1), "a");
+}
+
+static void test_an_invitation_gives_nobody_the_name_of_a_member(void **context)
+{
+	(void)context;
+	invite(1, NOON, NOON + 60);
+	uint64_t first = change(0, join("a", 1));
+	assert_false(admit(1, 7, NOON, "a"));
+	entry_write_forbid(&out, entry_text_of("a"));
+	apply();
+	removal(1, "a", first, first);
+	assert_null(seat_of("a"));
+	assert_false(admit(1, 7, NOON, "a")); /* an operator has removed that name */
+	assert_string_equal(user_of(1), "");
+	entry_write_allow(&out, entry_text_of("a"));
+	apply();
+	assert_true(admit(1, 7, NOON, "a"));
+	assert_string_equal(user_of(1), "a");
+}
+
+static void test_spent_invitations_make_room(void **context)
+{
+	(void)context;
+	for (uint8_t i = 0; i < INVITATIONS_MAX; i++)
+		invite(i, NOON, NOON + 60 + i);
+	invite(100, NOON, NOON + 600);
+	assert_null(user_of(100)); /* all others can still be used */
+	admit(5, 7, NOON, "a");
+	invite(100, NOON + 61, NOON + 600);
+	assert_non_null(user_of(100));
+	assert_null(user_of(5)); /* it was used */
+	assert_null(user_of(1)); /* it had ended */
+	assert_non_null(user_of(2));
+	assert_int_equal(agreed.invitations.count, INVITATIONS_MAX - 2);
+}
+
+static void test_invitations_survive_a_snapshot(void **context)
+{
+	struct agreed_state other;
+	struct out snapshot;
+	(void)context;
+	out_init(&snapshot);
+	state_write(&agreed, &snapshot);
+	uint32_t empty = snapshot.bytes_count;
+	invite(1, NOON, NOON + 60);
+	invite(2, NOON, NOON + 60);
+	admit(2, 7, NOON, "a");
+	state_write(&agreed, &snapshot);
+	assert_true(snapshot.bytes_count > empty);
+	state_init(&other, &agreed.settings);
+	assert_true(state_read(&other, snapshot.bytes, snapshot.bytes_count));
+	assert_int_equal(other.invitations.count, 2);
+	assert_memory_equal(other.invitations.list, agreed.invitations.list,
+	                    2 * sizeof(*other.invitations.list));
+	for (uint32_t cut = 1; cut < snapshot.bytes_count - empty; cut++)
+		assert_false(state_read(&other, snapshot.bytes, snapshot.bytes_count - cut));
+	state_free(&other);
+	out_free(&snapshot);
 }
 
 static void test_a_pardon_forgets_strikes(void **context)
@@ -339,6 +467,11 @@ int main(void)
 	        TEST(test_a_forbidden_name_is_not_renewed_and_does_not_join),
 	        TEST(test_a_wish_about_a_vote_survives_a_snapshot),
 	        TEST(test_a_pardon_forgets_strikes),
+	        TEST(test_an_invitation_is_used_once),
+	        TEST(test_an_invitation_ends),
+	        TEST(test_an_invitation_gives_nobody_the_name_of_a_member),
+	        TEST(test_spent_invitations_make_room),
+	        TEST(test_invitations_survive_a_snapshot),
 	        TEST(test_a_version_only_rises),
 	        TEST(test_no_epoch_without_fences),
 	        TEST(test_a_snapshot_is_the_state),

@@ -36,6 +36,28 @@ struct entry_text entry_get_text(struct in *in, size_t least, size_t most)
 	return text;
 }
 
+/* --- digests --- */
+
+void entry_put_digest(struct out *out, const struct entry_digest *digest)
+{
+	out_need(out, ENTRY_DIGEST_SIZE);
+	memcpy(out->bytes + out->bytes_count, digest->bytes, ENTRY_DIGEST_SIZE);
+	out->bytes_count += ENTRY_DIGEST_SIZE;
+}
+
+struct entry_digest entry_get_digest(struct in *in)
+{
+	struct entry_digest digest = {0};
+
+	if (in->bad || in->end - in->next < ENTRY_DIGEST_SIZE) {
+		in->bad = true;
+		return digest;
+	}
+	memcpy(digest.bytes, in->next, ENTRY_DIGEST_SIZE);
+	in->next += ENTRY_DIGEST_SIZE;
+	return digest;
+}
+
 /* --- parts --- */
 
 static struct entry_part read_part(struct in *in)
@@ -129,7 +151,7 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 	if (size == 0)
 		return false; /* `bytes` may be NULL: the log has entries of its own, which are empty */
 	struct in in = {.next = bytes, .end = bytes + size};
-	struct log_entry entry = {.kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_VOTE)};
+	struct log_entry entry = {.kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_ADMIT)};
 	if (in.bad)
 		return false;
 	switch (entry.kind) {
@@ -148,7 +170,7 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 		entry.epoch = in_uint(&in);
 		break;
 	case ENTRY_FORBID:
-	case ENTRY_INVITE:
+	case ENTRY_ALLOW:
 		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
 		break;
 	case ENTRY_VOTE:
@@ -157,6 +179,17 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 		break;
 	case ENTRY_VERSION:
 		entry.version = in_range(&in, 1, UINT32_MAX);
+		break;
+	case ENTRY_INVITE:
+		entry.secret = entry_get_digest(&in);
+		entry.time = in_uint(&in);
+		entry.expiry = in_uint(&in);
+		break;
+	case ENTRY_ADMIT:
+		entry.secret = entry_get_digest(&in);
+		entry.ticket = entry_get_digest(&in);
+		entry.time = in_uint(&in);
+		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
 		break;
 	}
 	if (!in_end(&in))
@@ -212,9 +245,9 @@ void entry_write_forbid(struct out *out, struct entry_text name)
 	entry_put_text(out, name);
 }
 
-void entry_write_invite(struct out *out, struct entry_text name)
+void entry_write_allow(struct out *out, struct entry_text name)
 {
-	begin(out, ENTRY_INVITE);
+	begin(out, ENTRY_ALLOW);
 	entry_put_text(out, name);
 }
 
@@ -229,4 +262,23 @@ void entry_write_version(struct out *out, uint64_t version)
 {
 	begin(out, ENTRY_VERSION);
 	out_uint(out, version);
+}
+
+void entry_write_invite(struct out *out, const struct entry_digest *secret, uint64_t time,
+                        uint64_t expiry)
+{
+	begin(out, ENTRY_INVITE);
+	entry_put_digest(out, secret);
+	out_uint(out, time);
+	out_uint(out, expiry);
+}
+
+void entry_write_admit(struct out *out, const struct entry_digest *secret,
+                       const struct entry_digest *ticket, uint64_t time, struct entry_text name)
+{
+	begin(out, ENTRY_ADMIT);
+	entry_put_digest(out, secret);
+	entry_put_digest(out, ticket);
+	out_uint(out, time);
+	entry_put_text(out, name);
 }

@@ -5,10 +5,12 @@
  *	CHANGE   members join, leave and are removed: begins the next epoch
  *	EXTEND   more fences for this epoch
  *	BUMP     begins the next epoch with the same members
- *	FORBID   this name may not be a member, until an INVITE
- *	INVITE   this name may be a member again
+ *	FORBID   this name may not be a member, until an ALLOW
+ *	ALLOW    this name may be a member again
  *	VOTE     this name should vote, or should not
  *	VERSION  the version of the protocol that all members speak
+ *	INVITE   whoever knows this secret may have a certificate (invitations.h)
+ *	ADMIT    a node has used an invitation
  *
  * As bytes: the kind, then numbers as in core/wire.h. A name is its size and its bytes. Reading
  * allocates nothing: entry_read checks the whole entry, entry_next then returns its parts one by
@@ -19,7 +21,12 @@
 
 #include "wire.h"
 
-enum { ENTRY_NAME_MAX = 255, ENTRY_ADDRESS_MAX = 255, ENTRY_PARTS_MAX = 1 << 13 };
+enum {
+	ENTRY_NAME_MAX = 255,
+	ENTRY_ADDRESS_MAX = 255,
+	ENTRY_PARTS_MAX = 1 << 13,
+	ENTRY_DIGEST_SIZE = 32,
+};
 
 enum entry_kind {
 	ENTRY_TICK = 1,
@@ -27,9 +34,11 @@ enum entry_kind {
 	ENTRY_EXTEND,
 	ENTRY_BUMP,
 	ENTRY_FORBID,
-	ENTRY_INVITE,
+	ENTRY_ALLOW,
 	ENTRY_VERSION,
 	ENTRY_VOTE,
+	ENTRY_INVITE,
+	ENTRY_ADMIT,
 };
 
 /* What an operator wishes about the vote of a name. */
@@ -54,6 +63,11 @@ struct entry_text {
 	size_t size;
 };
 
+/* A SHA-256 of something. */
+struct entry_digest {
+	uint8_t bytes[ENTRY_DIGEST_SIZE];
+};
+
 struct entry_part {
 	enum part_kind kind;
 	struct entry_text name;
@@ -73,7 +87,12 @@ struct log_entry {
 	uint64_t limit;         /* EXTEND: the entry is void if the limit has changed by then */
 	uint64_t version;       /* VERSION: the version */
 	enum vote_wish vote;    /* VOTE: the operator's wish */
-	struct entry_text name; /* FORBID, INVITE, VOTE: the name of the node */
+	struct entry_text name; /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
+	struct entry_digest secret; /* INVITE, ADMIT: the digest of the invitation's secret */
+	struct entry_digest ticket; /* ADMIT: the digest of the node's name and its key */
+	/* INVITE, ADMIT: when it was proposed, by the wall clock there, in seconds since 1970. */
+	uint64_t time;
+	uint64_t expiry;        /* INVITE: when the invitation ends, in seconds since 1970 */
 	struct in parts;        /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };
@@ -91,11 +110,17 @@ void entry_write_change(struct out *out, uint64_t epoch, const struct entry_part
 void entry_write_extend(struct out *out, uint64_t epoch, uint64_t limit);
 void entry_write_bump(struct out *out, uint64_t epoch);
 void entry_write_forbid(struct out *out, struct entry_text name);
-void entry_write_invite(struct out *out, struct entry_text name);
+void entry_write_allow(struct out *out, struct entry_text name);
 void entry_write_vote(struct out *out, struct entry_text name, enum vote_wish vote);
 void entry_write_version(struct out *out, uint64_t version);
+void entry_write_invite(struct out *out, const struct entry_digest *secret, uint64_t time,
+                        uint64_t expiry);
+void entry_write_admit(struct out *out, const struct entry_digest *secret,
+                       const struct entry_digest *ticket, uint64_t time, struct entry_text name);
 
-/* Write and read texts as they stand in entries and in the engine's messages. */
+/* Write and read texts and digests as they stand in entries and in the engine's messages. */
+void entry_put_digest(struct out *out, const struct entry_digest *digest);
+struct entry_digest entry_get_digest(struct in *in);
 void entry_put_text(struct out *out, struct entry_text text);
 struct entry_text entry_get_text(struct in *in, size_t least, size_t most);
 struct entry_text entry_text_of(const char *text);

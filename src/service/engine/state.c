@@ -17,6 +17,7 @@ void state_free(struct agreed_state *state)
 {
 	free(state->seats);
 	free(state->names);
+	invitations_free(&state->invitations);
 	*state = (struct agreed_state){0};
 }
 
@@ -243,6 +244,30 @@ static void extend(struct agreed_state *state, const struct log_entry *entry)
 		state->limit += more;
 }
 
+/* Nobody gets a certificate in the name of a member, or of a node that an operator has removed. */
+static bool is_free(const struct agreed_state *state, struct entry_text name)
+{
+	return state_seat(state, name) == NULL && !state_forbids(state, name);
+}
+
+static void admit(struct agreed_state *state, const struct log_entry *entry)
+{
+	if (is_free(state, entry->name))
+		invitations_use(&state->invitations, &entry->secret, &entry->ticket, entry->time,
+		                entry->name);
+}
+
+bool state_wants(const struct agreed_state *state, const struct log_entry *entry)
+{
+	const struct invitation *invitation =
+	        invitations_find(&state->invitations, &entry->secret);
+
+	if (entry->kind == ENTRY_INVITE)
+		return invitation == NULL;
+	return entry->kind == ENTRY_ADMIT && invitation != NULL && invitation->user[0] == '\0' &&
+	       entry->time < invitation->expiry && is_free(state, entry->name);
+}
+
 void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *bytes, size_t size)
 {
 	struct log_entry entry;
@@ -269,7 +294,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 	case ENTRY_FORBID:
 		get_name(state, entry.name)->forbidden = true;
 		break;
-	case ENTRY_INVITE:
+	case ENTRY_ALLOW:
 		if (state_forbids(state, entry.name))
 			get_name(state, entry.name)->forbidden = false;
 		break;
@@ -279,6 +304,12 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 	case ENTRY_VERSION:
 		if (entry.version > state->version)
 			state->version = entry.version;
+		break;
+	case ENTRY_INVITE:
+		invitations_add(&state->invitations, &entry.secret, entry.time, entry.expiry);
+		break;
+	case ENTRY_ADMIT:
+		admit(state, &entry);
 		break;
 	}
 }
@@ -334,6 +365,9 @@ void state_write(const struct agreed_state *state, struct out *out)
 		out_uint(out, state->names[i].forbidden);
 		out_uint(out, state->names[i].vote);
 	}
+	/* Without invitations a snapshot is as it was before there were any. */
+	if (state->invitations.count != 0)
+		invitations_write(&state->invitations, out);
 }
 
 static void read_seats(struct agreed_state *state, struct in *in)
@@ -398,6 +432,10 @@ bool state_read(struct agreed_state *state, const uint8_t *bytes, size_t size)
 	read.limit = in_range(&in, read.base, STATE_FENCE_END);
 	read_seats(&read, &in);
 	read_names(&read, &in);
+	if (!in.bad && in.next != in.end) {
+		invitations_read(&read.invitations, &in);
+		in.bad = in.bad || read.invitations.count == 0;
+	}
 	if (!in_end(&in)) {
 		state_free(&read);
 		return false;

@@ -10,6 +10,7 @@
 #define ENGINE_STATE_H
 
 #include "entries.h"
+#include "invitations.h"
 
 /* Fences stay below this, so that JSON and JavaScript keep them exact. */
 #define STATE_FENCE_END (UINT64_C(1) << 53)
@@ -66,6 +67,7 @@ struct agreed_state {
 	struct name_record *names;
 	uint32_t names_count;
 	size_t names_size;
+	struct invitations invitations;
 };
 
 void state_init(struct agreed_state *state, const struct state_settings *settings);
@@ -89,8 +91,12 @@ struct seat *state_seat(const struct agreed_state *state, struct entry_text name
 const struct seat *state_process(const struct agreed_state *state, uint64_t process);
 /* Finds what is remembered about a name. Returns NULL if there is nothing. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
-/* Has an operator removed this name, and not invited it since? */
+/* Has an operator removed this name, and not allowed it since? */
 bool state_forbids(const struct agreed_state *state, struct entry_text name);
+
+/* Would this INVITE or ADMIT change the state? Such entries are proposed again and again until they
+ * are seen to be committed. Returns false for other entries. */
+bool state_wants(const struct agreed_state *state, const struct log_entry *entry);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the
  * bytes are malformed; then nothing has changed. */

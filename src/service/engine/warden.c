@@ -269,7 +269,7 @@ void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, 
 	}
 	if (!entry_read(bytes, size, &entry))
 		return;
-	if (entry.kind == ENTRY_FORBID || entry.kind == ENTRY_INVITE)
+	if (entry.kind == ENTRY_FORBID || entry.kind == ENTRY_ALLOW)
 		notify_name(warden, entry.name);
 	if (warden->leads)
 		acknowledge_accepted(warden, &entry);
@@ -713,7 +713,7 @@ void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_
 	if (forbid)
 		entry_write_forbid(&warden->out, entry_text_of(name));
 	else
-		entry_write_invite(&warden->out, entry_text_of(name));
+		entry_write_allow(&warden->out, entry_text_of(name));
 	propose(warden);
 }
 
@@ -726,6 +726,25 @@ void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, u
 		return;
 	entry_write_vote(&warden->out, entry_text_of(name), vote);
 	propose(warden);
+}
+
+bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	struct log_entry entry;
+
+	advance(warden, now);
+	if (!entry_read(bytes, size, &entry) ||
+	    (entry.kind != ENTRY_INVITE && entry.kind != ENTRY_ADMIT))
+		return false;
+	if (!warden->leads || !state_wants(&warden->state, &entry))
+		return true;
+	if (entry.kind == ENTRY_INVITE)
+		entry_write_invite(&warden->out, &entry.secret, entry.time, entry.expiry);
+	else
+		entry_write_admit(&warden->out, &entry.secret, &entry.ticket, entry.time,
+		                  entry.name);
+	propose(warden);
+	return true;
 }
 
 /* --- the beginning and the end --- */

@@ -57,10 +57,13 @@ void warden_electors(struct warden *warden, const struct electors *electors);
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
-/* Proposes that a name be forbidden or invited, as an operator wants, if this voter leads. */
+/* Proposes that a name be forbidden or allowed, as an operator wants, if this voter leads. */
 void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
 /* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
 void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
+/* Takes an INVITE or an ADMIT, as bytes of an entry. It is proposed if this voter leads and it would
+ * change something. Returns false if it is malformed, or another entry. */
+bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 
 /* Returns the latest time at which warden_tick must be called. */
 uint64_t warden_deadline(const struct warden *warden);

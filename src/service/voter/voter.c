@@ -123,6 +123,12 @@ void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint
 	warden_vote(voter->warden, name, vote, voter->now);
 }
 
+bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	advance(voter, now);
+	return warden_invitation(voter->warden, bytes, size, voter->now);
+}
+
 void voter_electors(struct voter *voter, const struct electors *electors)
 {
 	warden_electors(voter->warden, electors);

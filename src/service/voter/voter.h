@@ -45,10 +45,12 @@ bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint
 /* A leader that is going to end hands the lead to another voter. Returns false if none can take it
  * now, or if this voter does not lead. */
 bool voter_hand_over(struct voter *voter, uint64_t now);
-/* Proposes that a name be forbidden or invited, as an operator wants, if this voter leads. */
+/* Proposes that a name be forbidden or allowed, as an operator wants, if this voter leads. */
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
 /* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
 void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
+/* Takes an INVITE or an ADMIT (warden_invitation). */
+bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
 /* Takes the list of voters that a member was told, to pass it on to those who ask here. */
 void voter_electors(struct voter *voter, const struct electors *electors);
 /* Tells that the write with this number is durable. It must be the next of the writes that came
