@@ -450,6 +450,14 @@ int baton_members(struct baton *baton, char **ret_json);
 int baton_member(struct baton *baton, const char *act, const char *name);
 
 /*
+ * Makes an invitation, with which one new node can get a certificate of the cluster's CA within
+ * `valid_ms` (at most 30 days). Returns 0 and its text, which the caller frees and should keep
+ * secret; or an error: BATON_EREFUSED (the cluster has no TLS, or the voters do not answer), or one
+ * of the errors above.
+ */
+int baton_invite(struct baton *baton, uint64_t valid_ms, char **ret_token);
+
+/*
  * Lets the node leave the cluster and end. It grants nothing more. Clients that hold a lock there
  * have `finish_ms` to finish, or all the time that they want (BATON_FOREVER); then they are told
  * that they lost it. Returns 0 and how many locks are held there, or one of the errors above. The

@@ -109,6 +109,10 @@ static const char *read_record(const struct tap_wire *wire, const uint8_t *recor
 	case RECORD_REFUSAL:
 	case RECORD_CALL:
 	case RECORD_PACKET:
+	case RECORD_CA:
+	case RECORD_ENROL:
+	case RECORD_CERTIFICATE:
+	case RECORD_ELSEWHERE:
 	default:
 		return "a record comes that is never sent";
 	}

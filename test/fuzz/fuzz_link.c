@@ -93,6 +93,10 @@ static void check_record(struct target *target, const uint8_t *record, size_t si
 	case RECORD_REFUSAL:
 	case RECORD_CALL:
 	case RECORD_PACKET:
+	case RECORD_CA:
+	case RECORD_ENROL:
+	case RECORD_CERTIFICATE:
+	case RECORD_ELSEWHERE:
 		must(false);
 	}
 }

@@ -164,13 +164,19 @@ static void test_entries_are_those_of_this_version(void **context)
 	take();
 	entry_write_forbid(&out, entry_text_of("ant"));
 	take();
-	entry_write_invite(&out, entry_text_of("ant"));
+	entry_write_allow(&out, entry_text_of("ant"));
 	take();
 	entry_write_vote(&out, entry_text_of("ant"), VOTE_WANTED);
 	take();
 	entry_write_version(&out, 12);
 	take();
 	expect(UINT64_C(0x1218bd700bee63fb));
+	entry_write_invite(&out, &(struct entry_digest){{1}}, 13, 14);
+	take();
+	entry_write_admit(&out, &(struct entry_digest){{1}}, &(struct entry_digest){{2}}, 15,
+	                  entry_text_of("dog"));
+	take();
+	expect(UINT64_C(0x3d31e2b8e900da27));
 }
 
 int main(void)

@@ -165,10 +165,40 @@ static int give_order(struct baton *baton, const char *verb, const char *name, u
 	return code;
 }
 
+/* --- inviting --- */
+
+/* Prints the token alone on stdout, so that it can be piped; what to do with it goes to stderr. */
+static int invite(struct baton *baton, uint64_t valid_ms, bool json)
+{
+	char *token;
+	int error = baton_invite(baton, valid_ms, &token);
+
+	if (error != 0) {
+		int unavailable = service_problem("member", baton, error);
+		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;
+	}
+	if (json) {
+		print_json(
+		        json_pack("{s:s,s:I}", "token", token, "valid_ms", (json_int_t)valid_ms));
+	} else {
+		puts(token);
+		fprintf(stderr,
+		        "baton member: good for one node, for %llu s. On its host, with this line "
+		        "in a file: baton node --name NAME --data DIR --listen HOST:PORT --join "
+		        "ADDRESS --invitation FILE; ADDRESS is that of a node with --tls-ca-key\n",
+		        (unsigned long long)(valid_ms + 999) / 1000);
+	}
+	free(token);
+	return EXIT_HELD;
+}
+
 /* --- words --- */
+
+enum { VALID_MS = 3600000 };
 
 struct member_words {
 	const char *verb, *name, *address, *data;
+	uint64_t valid_ms; /* how long an invitation is good; 0: not given */
 	bool json, yes, help;
 };
 
@@ -196,7 +226,13 @@ static int check_words(const struct member_words *words, int operands, struct pr
 	}
 	bool wants_name = find_order(*verb) < sizeof(orders) / sizeof(*orders);
 	bool rescue = strcmp(*verb, "rescue") == 0;
-	if (operands != (wants_name ? 2 : 1))
+	bool invites = strcmp(*verb, "invite") == 0;
+	if (words->valid_ms != 0 && (!invites || operands != 1))
+		return problem_set(problem, "--for goes with invite only, without a name: it says "
+		                            "how long the invitation is good");
+	if (words->valid_ms > UINT64_C(30) * 86400000)
+		return problem_set(problem, "--for: an invitation is good for at most 30 days");
+	if (operands != (wants_name ? 2 : 1) && !(invites && operands == 1))
 		return problem_set(
 		        problem,
 		        wants_name ? "%s needs the name of one member" : "%s takes no name", *verb);
@@ -211,13 +247,10 @@ static int check_words(const struct member_words *words, int operands, struct pr
 static int read_words(int argc, char **argv, struct member_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"socket", required_argument, NULL, 'S'},
-	        CLIENT_TLS_OPTIONS,
-	        {"data", required_argument, NULL, 'd'},
-	        {"yes", no_argument, NULL, 'y'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	        {"socket", required_argument, NULL, 'S'}, CLIENT_TLS_OPTIONS,
+	        {"data", required_argument, NULL, 'd'},   {"for", required_argument, NULL, 'f'},
+	        {"yes", no_argument, NULL, 'y'},          {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
 	int option;
 
@@ -233,7 +266,8 @@ static int read_words(int argc, char **argv, struct member_words *words, struct 
 		else if (option == 'h') {
 			words->help = true;
 			return 0;
-		} else
+		} else if (option != 'f' ||
+		           parse_duration(optarg, "--for", &words->valid_ms, problem) != 0)
 			return -1;
 	}
 	words->verb = optind < argc ? argv[optind] : NULL;
@@ -250,6 +284,9 @@ static int speak(const struct member_words *words)
 	int code = service_reach("member", baton, &lease_ms);
 	if (code == 0 && strcmp(words->verb, "list") == 0)
 		code = list_members(baton, words->json);
+	else if (code == 0 && words->name == NULL)
+		code = invite(baton, words->valid_ms != 0 ? words->valid_ms : VALID_MS,
+		              words->json);
 	else if (code == 0)
 		code = give_order(baton, words->verb, words->name, lease_ms);
 	baton_close(baton);

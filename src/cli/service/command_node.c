@@ -1,5 +1,6 @@
 /* baton node, the daemon: turns the words of the command line into options. */
 #include "cli.h"
+#include "enrol.h"
 #include "memory.h"
 #include "node_place.h"
 #include "node_words.h"
@@ -25,6 +26,8 @@ static int check_tls(const struct credentials_files *tls, struct problem *proble
 		else
 			missing = names[i];
 	}
+	if (tls->ca_key != NULL && given == NULL)
+		given = "--tls-ca-key";
 	if (given != NULL && missing != NULL)
 		return problem_set(problem, "%s: %s is needed too; 'baton cert' makes the files",
 		                   given, missing);
@@ -113,9 +116,6 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	        (uint32_t)(words->user_sessions != 0 ? words->user_sessions
 	                                             : words->sessions - words->sessions / 8);
 	options->level = words->level;
-	options->tls = words->tls;
-	if (check_tls(&options->tls, problem) != 0)
-		return -1;
 	if (make_socket(words, options, problem) != 0)
 		return -1;
 	if (words->clients != NULL) {
@@ -124,6 +124,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 		node_words_keep(words, options->clients.host);
 	}
 	if (node_place_make(words, options, problem) != 0 ||
+	    enrol_prepare(words, options, problem) != 0 || check_tls(&options->tls, problem) != 0 ||
 	    check_secure(words, options, problem) != 0)
 		return -1;
 	/* The place may remember settings of a cluster that is not born yet. */
@@ -179,6 +180,8 @@ int command_node(int argc, char **argv)
 	} else if (make_options(&words, &options, &settings, &problem) != 0) {
 		node_words_add_line(&words, &problem);
 		code = usage_problem("node", &problem);
+	} else if (enrol_run(&words, &options) != 0) {
+		code = EXIT_VIOLATED;
 	} else {
 		options.rules = words.rules;
 		words.rules = NULL;

@@ -45,6 +45,8 @@ static const struct option options_long[] = {
         {"tls-ca", required_argument, NULL, 'x'},
         {"tls-cert", required_argument, NULL, 'y'},
         {"tls-key", required_argument, NULL, 'z'},
+        {"tls-ca-key", required_argument, NULL, 'Z'},
+        {"invitation", required_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
@@ -322,6 +324,12 @@ static int set_word(struct node_words *words, int option, const char *value,
 		return 0;
 	case 'z':
 		words->tls.key = value;
+		return 0;
+	case 'Z':
+		words->tls.ca_key = value;
+		return 0;
+	case 'v':
+		words->invitation = value;
 		return 0;
 	default:
 		return -1;

@@ -16,6 +16,7 @@ struct node_words {
 	bool witness, insecure;
 	struct rules *rules; /* the rules of --allow; NULL: none was given; freed with the words */
 	struct credentials_files tls;
+	const char *invitation; /* the file of --invitation; "-": standard input; NULL: not given */
 	struct settings_words settings;
 	/* The settings of the first start, which the node's place remembers (node_place.h). */
 	struct settings_words remembered;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sends a command whose reply is JSON. `command` is its name, for errors. */
-static int ask_json(struct baton *baton, const struct word *words, size_t words_count,
-                    const char *command, char **ret_json)
+/* Sends a command whose reply is a text. `command` is its name, for errors. */
+static int ask_text(struct baton *baton, const struct word *words, size_t words_count,
+                    const char *command, char **ret_text)
 {
 	redisReply *reply;
 	int error = handle_command(baton, words, words_count, true, &reply);
@@ -19,11 +19,11 @@ static int ask_json(struct baton *baton, const struct word *words, size_t words_
 		return error;
 	if (reply->type != REDIS_REPLY_STRING)
 		return handle_unexpected(baton, reply, command);
-	char *json = strdup(reply->str);
+	char *text = strdup(reply->str);
 	freeReplyObject(reply);
-	if (json == NULL)
+	if (text == NULL)
 		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
-	*ret_json = json;
+	*ret_text = text;
 	return 0;
 }
 
@@ -31,14 +31,14 @@ int baton_members(struct baton *baton, char **ret_json)
 {
 	const struct word words[] = {WORD("MEMBER"), WORD("LIST")};
 
-	return ask_json(baton, words, 2, "MEMBER LIST", ret_json);
+	return ask_text(baton, words, 2, "MEMBER LIST", ret_json);
 }
 
 int baton_whoami(struct baton *baton, char **ret_json)
 {
 	const struct word words[] = {WORD("WHOAMI")};
 
-	return ask_json(baton, words, 1, "WHOAMI", ret_json);
+	return ask_text(baton, words, 1, "WHOAMI", ret_json);
 }
 
 int baton_can(struct baton *baton, const char *name, char **ret_json)
@@ -46,7 +46,7 @@ int baton_can(struct baton *baton, const char *name, char **ret_json)
 	if (handle_check_name(baton, name) < 0)
 		return BATON_ENAME;
 	const struct word words[] = {WORD("CAN"), word_of(name)};
-	return ask_json(baton, words, 2, "CAN", ret_json);
+	return ask_text(baton, words, 2, "CAN", ret_json);
 }
 
 int baton_ready(struct baton *baton)
@@ -78,6 +78,15 @@ int baton_member(struct baton *baton, const char *act, const char *name)
 		return handle_unexpected(baton, reply, "MEMBER");
 	freeReplyObject(reply);
 	return 0;
+}
+
+int baton_invite(struct baton *baton, uint64_t valid_ms, char **ret_token)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu64, valid_ms);
+	const struct word words[] = {WORD("MEMBER"), WORD("INVITE"), WORD("FOR"), word_of(number)};
+	return ask_text(baton, words, 4, "MEMBER INVITE", ret_token);
 }
 
 int baton_drain(struct baton *baton, int64_t finish_ms, uint64_t *ret_holds)

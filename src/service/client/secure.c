@@ -50,7 +50,8 @@ int secure_files_complete(struct secure_files *files, struct why *why)
 
 static struct credentials *load(const struct secure_files *files, struct why *why)
 {
-	const struct credentials_files paths = {files->ca, files->certificate, files->key};
+	const struct credentials_files paths = {
+	        .ca = files->ca, .certificate = files->certificate, .key = files->key};
 	struct problem problem;
 	struct credentials *credentials = credentials_load(&paths, &problem);
 

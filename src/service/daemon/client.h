@@ -88,7 +88,11 @@ struct client {
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
 	bool asks_silent;   /* the last command is LEADER name SILENT */
 	bool lists_members; /* the last command is MEMBER LIST */
-	uint32_t argument;  /* SUBSCRIBE: which of its names waits for an answer; 0: none */
+	/* The last command is MEMBER INVITE without a name: the number of the invitation that is
+	 * being made, and its token; 0 and NULL: it is not. */
+	uint64_t inviting;
+	char *token;
+	uint32_t argument; /* SUBSCRIBE: which of its names waits for an answer; 0: none */
 	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
 	bool multi_refused;
 	bool paused; /* the socket is not read, because the input cannot be served now */

@@ -80,6 +80,7 @@ bool clients_forget_closed(struct daemon *daemon)
 		client_tls_free(client);
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
+		free(client->token);
 		free((char *)client->who.command);
 		user_leave(client->user);
 		free((uint32_t *)client->subject.gids);

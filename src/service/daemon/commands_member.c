@@ -1,6 +1,7 @@
 #include "commands_member.h"
 
 #include "arguments.h"
+#include "clock.h"
 #include "instance.h"
 #include "leave.h"
 #include "log.h"
@@ -237,6 +238,80 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	return true;
 }
 
+/* --- invitations --- */
+
+enum { INVITATION_MS = 3600000, INVITATION_DAYS_MAX = 30 };
+
+static bool serve_invite(struct client *client, uint64_t valid_ms)
+{
+	struct daemon *daemon = client->daemon;
+	uint64_t real_s = clock_real_ns() / 1000000000, valid_s = (valid_ms + 999) / 1000;
+	uint8_t digest[TOKEN_DIGEST_SIZE];
+	struct token token;
+
+	if (daemon->credentials == NULL)
+		return reply_wrong(client,
+		                   "this cluster has no TLS: whoever reaches it may join, and "
+		                   "needs no invitation; see 'baton cert'");
+	if (!credentials_ca_digest(daemon->credentials, token.ca))
+		return reply_wrong(client,
+		                   "this node's certificate is not signed by the CA itself, "
+		                   "so that an invitation cannot name the CA");
+	if (member_tenant(daemon->member) == NULL)
+		return reply_wrong(client, "this node belongs to no cluster yet");
+	token_draw(&token);
+	token_digest(token.secret, digest);
+	client->token = malloc(TOKEN_TEXT_SIZE + 1);
+	memory_must(client->token != NULL);
+	token_write(&token, client->token);
+	explicit_bzero(&token, sizeof(token));
+	log_line(LEVEL_WARNING,
+	         "a client (uid %u, pid %u) makes an invitation, good for one node within %llu s",
+	         client->who.uid, client->who.pid, (unsigned long long)valid_s);
+	client->inviting =
+	        member_invite(daemon->member, digest, real_s, real_s + valid_s, daemon->loop.now);
+	client->waiting = true;
+	return true;
+}
+
+void members_invited(struct daemon *daemon, uint64_t number, bool made)
+{
+	struct client *client;
+
+	LIST_FOREACH (client, &daemon->clients.all, all) {
+		if (client->inviting == number)
+			break;
+	}
+	if (client == NULL) /* it did not wait for the answer */
+		return;
+	if (made)
+		resp_bulk(&client->output, client->token, strlen(client->token));
+	else
+		reply_wrong(client,
+		            "the voters have not confirmed the invitation: they do not answer, or "
+		            "%d invitations wait to be used; try again",
+		            INVITATIONS_MAX);
+	free(client->token);
+	client->token = NULL;
+	client->inviting = 0;
+	client_dirty(client);
+	client_answered(client);
+}
+
+/* Serves MEMBER INVITE without a name. */
+static bool serve_invitation(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	uint64_t valid_ms = INVITATION_MS;
+
+	if (count == 4 && (!argument_is(&a[2], "FOR") || !argument_number(&a[3], &valid_ms) ||
+	                   valid_ms == 0 || valid_ms > UINT64_C(86400000) * INVITATION_DAYS_MAX))
+		return reply_wrong(client,
+		                   "MEMBER INVITE FOR needs a whole number of milliseconds, at "
+		                   "most %d days",
+		                   INVITATION_DAYS_MAX);
+	return serve_invite(client, valid_ms);
+}
+
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	static const char few[] = "\\"; /* locks do not matter here: hardly any has this name */
@@ -254,6 +329,8 @@ bool serve_member(struct client *client, const struct resp_argument *a, uint32_t
 		client->lists_members = client->waiting = true;
 		return true;
 	}
+	if ((count == 2 || count == 4) && argument_is(&a[1], "INVITE"))
+		return serve_invitation(client, a, count);
 	static const struct {
 		const char *word;
 		enum member_order order;
@@ -265,8 +342,8 @@ bool serve_member(struct client *client, const struct resp_argument *a, uint32_t
 		if (argument_is(&a[1], orders[i].word))
 			return serve_order(client, &a[2], orders[i].order);
 	}
-	return reply_wrong(client, "syntax error: MEMBER LIST | REMOVE name | INVITE name | "
-	                           "PROMOTE name | DEMOTE name");
+	return reply_wrong(client, "syntax error: MEMBER LIST | REMOVE name | INVITE [name | FOR "
+	                           "ms] | PROMOTE name | DEMOTE name");
 }
 
 bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count)

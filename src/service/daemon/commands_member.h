@@ -15,6 +15,9 @@ bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t 
 /* The members have answered to a MEMBER LIST: writes the reply. */
 void members_reply(struct client *client, const struct node_status *status);
 
+/* An invitation was made, or could not be made: answers the client that has asked for it. */
+void members_invited(struct daemon *daemon, uint64_t number, bool made);
+
 /* There is a new view: notes since when each of its members is there. */
 void members_note(struct daemon *daemon);
 

@@ -183,6 +183,12 @@ static uint64_t first_base(const struct daemon_options *options)
 	return charter_base(clock_real_ns() / 1000000, epoch);
 }
 
+static uint64_t real_s(void *context)
+{
+	(void)context;
+	return clock_real_ns() / 1000000000;
+}
+
 /* With neither peers nor addresses to join, the node founds a cluster alone. Returns 0, or -1 after
  * logging the reason. */
 static int make_member(struct daemon *daemon)
@@ -207,6 +213,7 @@ static int make_member(struct daemon *daemon)
 	                       .replace_ns = REPLACE_MS * LOOP_MS},
 	        .credentials = daemon->credentials,
 	        .draw = randomness_draw,
+	        .real_s = real_s,
 	};
 	const char *wrong;
 

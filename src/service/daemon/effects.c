@@ -203,6 +203,9 @@ bool effects_do(struct daemon *daemon)
 			archive_write_address(daemon->archive, effect.address.name,
 			                      effect.address.address);
 			break;
+		case MEMBER_INVITED:
+			members_invited(daemon, effect.invited.number, effect.invited.made);
+			break;
 		case MEMBER_STOP:
 			log_line(LEVEL_ERROR, "%s", effect.stop);
 			stop(daemon, 1);

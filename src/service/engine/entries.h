@@ -83,17 +83,17 @@ struct entry_part {
 
 struct log_entry {
 	enum entry_kind kind;
-	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
-	uint64_t limit;         /* EXTEND: the entry is void if the limit has changed by then */
-	uint64_t version;       /* VERSION: the version */
-	enum vote_wish vote;    /* VOTE: the operator's wish */
-	struct entry_text name; /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
+	uint64_t epoch;             /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
+	uint64_t limit;             /* EXTEND: the entry is void if the limit has changed by then */
+	uint64_t version;           /* VERSION: the version */
+	enum vote_wish vote;        /* VOTE: the operator's wish */
+	struct entry_text name;     /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
 	struct entry_digest secret; /* INVITE, ADMIT: the digest of the invitation's secret */
 	struct entry_digest ticket; /* ADMIT: the digest of the node's name and its key */
 	/* INVITE, ADMIT: when it was proposed, by the wall clock there, in seconds since 1970. */
 	uint64_t time;
-	uint64_t expiry;        /* INVITE: when the invitation ends, in seconds since 1970 */
-	struct in parts;        /* TICK, CHANGE: the parts that entry_next has not returned yet */
+	uint64_t expiry; /* INVITE: when the invitation ends, in seconds since 1970 */
+	struct in parts; /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };
 

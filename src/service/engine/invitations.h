@@ -18,9 +18,9 @@
 enum { INVITATIONS_MAX = 64 };
 
 struct invitation {
-	struct entry_digest secret; /* the digest of the secret */
-	uint64_t expiry;            /* when it ends, in seconds since 1970 */
-	struct entry_digest ticket; /* the ticket of the node that has used it */
+	struct entry_digest secret;    /* the digest of the secret */
+	uint64_t expiry;               /* when it ends, in seconds since 1970 */
+	struct entry_digest ticket;    /* the ticket of the node that has used it */
 	char user[ENTRY_NAME_MAX + 1]; /* the name of that node; "": nobody has */
 };
 

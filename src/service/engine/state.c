@@ -259,8 +259,7 @@ static void admit(struct agreed_state *state, const struct log_entry *entry)
 
 bool state_wants(const struct agreed_state *state, const struct log_entry *entry)
 {
-	const struct invitation *invitation =
-	        invitations_find(&state->invitations, &entry->secret);
+	const struct invitation *invitation = invitations_find(&state->invitations, &entry->secret);
 
 	if (entry->kind == ENTRY_INVITE)
 		return invitation == NULL;

@@ -437,6 +437,10 @@ static bool check_record(struct link *link, const uint8_t *record, size_t size)
 	case RECORD_REFUSAL:
 	case RECORD_CALL:
 	case RECORD_PACKET:
+	case RECORD_CA:
+	case RECORD_ENROL:
+	case RECORD_CERTIFICATE:
+	case RECORD_ELSEWHERE:
 	default:
 		snprintf(link->text, sizeof(link->text),
 		         "a record of type %d in the middle of a link", type);

@@ -18,6 +18,11 @@ enum record_type {
 	RECORD_ACK = 4,     /* number (8 bytes) */
 	RECORD_CALL = 6,    /* the first record of an engine's connection (call.h) */
 	RECORD_PACKET = 7,  /* a packet on an engine's connection: its kind (1 byte) and bytes */
+	/* Between a node and a guest (enrolment.h): */
+	RECORD_CA = 8,
+	RECORD_ENROL = 9,
+	RECORD_CERTIFICATE = 10,
+	RECORD_ELSEWHERE = 11, /* as a refusal, of this node only: another may say yes, or later */
 };
 
 enum {

@@ -1,5 +1,6 @@
 #include "connection.h"
 
+#include "door.h"
 #include "member_state.h"
 #include "memory.h"
 #include "record.h"
@@ -194,7 +195,9 @@ void connection_input(struct connection *connection, const uint8_t *bytes, size_
 {
 	struct member *member = connection->member;
 
-	if (connection->post != NULL) {
+	if (connection->visit != NULL) {
+		door_input(connection->visit, bytes, size);
+	} else if (connection->post != NULL) {
 		post_input(connection->post, bytes, size);
 	} else if (connection->line != NULL) {
 		resident_input(member->resident, connection->line, bytes, size, member->now);
@@ -214,7 +217,9 @@ void member_closed(struct member *member, struct connection *connection, const c
 {
 	member_advance(member, now);
 	outcomes_drop(member, connection);
-	if (connection->post != NULL)
+	if (connection->visit != NULL)
+		door_closed(connection->visit);
+	else if (connection->post != NULL)
 		post_closed(connection->post, why);
 	else if (connection->line != NULL)
 		resident_closed(member->resident, connection->line, now);
@@ -278,7 +283,7 @@ bool connection_ends(const struct connection *connection)
 bool connection_is_stranger(const struct connection *connection)
 {
 	if (connection->member->credentials != NULL)
-		return !connection->tls_open;
+		return !connection->tls_open || connection->visit != NULL;
 	return (connection->post == NULL || connection->post->state != POST_UP) &&
 	       (connection->line == NULL || strand_peer(connection->line) == NULL);
 }

@@ -19,10 +19,11 @@ struct connection {
 	char from[48];       /* the address of the side that connected to us; "": we dialled */
 	struct strand *line; /* the link's line that uses this connection, or NULL */
 	struct post *post;   /* the engine's post that uses this connection, or NULL */
+	struct visit *visit; /* the guest at the other end, or NULL (door.h) */
 	struct buffer first; /* bytes that arrived before the connection's purpose was known */
 	struct tls *tls;     /* NULL: there is no TLS, or it has not begun */
 	bool tls_answered;   /* the other side speaks TLS */
-	/* The TLS handshake is over, and the other side has a node's certificate. */
+	/* The TLS handshake is over, and the other side has a node's certificate, or is a guest. */
 	bool tls_open;
 	bool tls_ended; /* the other side was told that nothing follows */
 	/* While ending: a refusal for a peer that uses TLS although this node does not, or the other

@@ -178,6 +178,10 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 		return take_birth(member, post, bytes, size);
 	case PACKET_ORDER:
 		return take_order(member, bytes, size);
+	case PACKET_INVITATION:
+		return inquiry_asked(member, post, bytes, size);
+	case PACKET_INVITED:
+		return inquiry_answered(member, bytes, size);
 	}
 	return false;
 }
@@ -204,6 +208,12 @@ static void ask_voters(struct member *member, enum packet_kind kind, const uint8
 	for (uint32_t i = 0; wide && i < view.seats_count; i++)
 		post_to_address(member, view.seats[i].address, view.seats[i].name, kind, bytes,
 		                size);
+}
+
+void member_ask_voters(struct member *member, enum packet_kind kind, const uint8_t *bytes,
+                       size_t size)
+{
+	ask_voters(member, kind, bytes, size, false);
 }
 
 static void petition(struct member *member, const struct resident_effect *effect)
@@ -404,6 +414,8 @@ static void tick_own(struct member *member)
 
 	next = at < next ? at : next;
 	at = member->meeting != NULL ? meeting_tick(member->meeting) : NODE_NEVER;
+	next = at < next ? at : next;
+	at = inquiries_tick(member);
 	next = at < next ? at : next;
 	at = repeat_order(member);
 	member->timers_at = at < next ? at : next;
@@ -672,6 +684,7 @@ struct member *member_create(const struct member_options *options, uint64_t now,
 	if (member->credentials != NULL)
 		member->decrypted = secure_room();
 	member->draw = options->draw;
+	member->real_s = options->real_s;
 	member->voter_at = NODE_NEVER;
 	member->context = options->context;
 	member->now = now;
@@ -681,6 +694,7 @@ struct member *member_create(const struct member_options *options, uint64_t now,
 	STAILQ_INIT(&member->changed);
 	STAILQ_INIT(&member->outcomes);
 	LIST_INIT(&member->posts);
+	LIST_INIT(&member->inquiries);
 	out_init(&member->out);
 	shadow_init(&member->disk);
 	if (options->content != NULL)
@@ -707,6 +721,7 @@ void member_destroy(struct member *member)
 	if (member->antechamber != NULL)
 		node_destroy(member->antechamber);
 	connections_free(member);
+	inquiries_free(member);
 	while (!STAILQ_EMPTY(&member->outcomes)) {
 		struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
 		STAILQ_REMOVE_HEAD(&member->outcomes, entry);

@@ -22,6 +22,7 @@
 #include "durable.h"
 #include "identity.h"
 #include "node.h"
+#include "token.h"
 #include "voter.h"
 #include "wiring.h"
 
@@ -57,6 +58,8 @@ struct member_options {
 	 * TLS. */
 	const struct credentials *credentials;
 	uint64_t (*draw)(void *context); /* returns a random number */
+	/* Returns the wall clock in seconds since 1970. NULL: there is no TLS. */
+	uint64_t (*real_s)(void *context);
 	void *context;
 };
 
@@ -110,6 +113,11 @@ enum member_order {
 /* Sends an operator's order to the voters, several times. A later order replaces one that is still
  * being sent. */
 void member_order(struct member *member, enum member_order order, const char *name, uint64_t now);
+
+/* Makes an invitation: its secret has this digest (token.h), and it ends at `expiry_s`; `real_s` is
+ * the wall clock. Returns the number that a MEMBER_INVITED will have. */
+uint64_t member_invite(struct member *member, const uint8_t secret[TOKEN_DIGEST_SIZE],
+                       uint64_t real_s, uint64_t expiry_s, uint64_t now);
 
 /* --- connections --- */
 
@@ -200,6 +208,7 @@ enum member_effect_kind {
 	MEMBER_WRITE,    /* make the write durable, then call member_written */
 	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */
 	MEMBER_ADDRESS,  /* the address of a voter or member has changed and is worth storing */
+	MEMBER_INVITED,  /* an invitation was made, or could not be made */
 	MEMBER_STOP,     /* this process must end: it could do harm, or can never join */
 	MEMBER_LOG,
 };
@@ -226,6 +235,10 @@ struct member_effect {
 		struct {
 			const char *name, *address;
 		} address;
+		struct {
+			uint64_t number; /* what member_invite returned */
+			bool made;       /* false: the voters did not confirm it in time */
+		} invited;
 		const char *stop; /* why the process must stop */
 		struct {
 			enum member_level level;

@@ -5,6 +5,7 @@
 #define MEMBER_STATE_H
 
 #include "connection.h"
+#include "inquiry.h"
 #include "member.h"
 #include "outbuffer.h"
 #include "outcome.h"
@@ -23,6 +24,7 @@ struct member {
 	struct electorate_options electorate;
 	const struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */
 	uint64_t (*draw)(void *context);
+	uint64_t (*real_s)(void *context);
 	void *context;
 
 	struct meeting *meeting; /* finds or founds a cluster; NULL: the member belongs to one */
@@ -55,6 +57,12 @@ struct member {
 	LIST_HEAD(, connection) connections;
 	STAILQ_HEAD(, connection) changed; /* connections that member_changed has yet to return */
 	struct posts posts;
+	struct inquiries inquiries;
+	uint64_t inquiries_count; /* how many inquiries have begun */
+	uint32_t visits_count;    /* how many guests are there (door.h) */
+	/* For how many guests the voters were asked since that time. */
+	uint32_t asked_count;
+	uint64_t asked_since;
 	struct {
 		uint64_t hash, at;
 	} complaints[COMPLAINTS]; /* what was logged lately, so that it is not logged too often */
@@ -94,6 +102,9 @@ void member_distrusts(struct member *member, const char *who, const char *text);
 void member_met_stranger(struct member *member, const struct call *call);
 /* Call it when a post is up. */
 void member_met(struct member *member, struct post *post);
+/* Sends a packet to all voters but the own one. */
+void member_ask_voters(struct member *member, enum packet_kind kind, const uint8_t *bytes,
+                       size_t size);
 /* Returns false if the packet is malformed. */
 bool member_packet(struct member *member, struct post *post, enum packet_kind kind,
                    const uint8_t *bytes, size_t size);

@@ -22,7 +22,9 @@ enum packet_kind {
 	PACKET_BULLETIN,
 	PACKET_LETTER,
 	PACKET_BIRTH,
-	PACKET_ORDER
+	PACKET_ORDER,
+	PACKET_INVITATION, /* a question about an invitation (inquiry.h) */
+	PACKET_INVITED,    /* the answer */
 };
 
 enum post_state {

@@ -1,5 +1,6 @@
 #include "secure.h"
 
+#include "door.h"
 #include "member_state.h"
 #include "memory.h"
 #include "record.h"
@@ -63,16 +64,24 @@ void secure_refuse(struct connection *connection, const char *why)
 	connection_end(connection);
 }
 
+void secure_say(struct connection *connection, const uint8_t *bytes, size_t size, bool last)
+{
+	tls_write(connection->tls, bytes, size);
+	connection_changed(connection);
+	if (!last)
+		return;
+	tls_end(connection->tls);
+	connection->tls_ended = true;
+	connection_end(connection);
+}
+
 /* Ends a connection on which TLS itself works, so that the other side can be told the reason. */
 static void refuse_politely(struct connection *connection, const char *why)
 {
 	uint8_t room[LINK_HELLO_MAX];
 
 	complain(connection, why);
-	tls_write(connection->tls, room, link_refusal_write(why, room));
-	tls_end(connection->tls);
-	connection->tls_ended = true;
-	connection_end(connection);
+	secure_say(connection, room, link_refusal_write(why, room), true);
 }
 
 static void begin(struct connection *connection, bool accepts)
@@ -92,6 +101,11 @@ static void come_open(struct connection *connection)
 {
 	const struct certificate_holder *holder = tls_holder(connection->tls);
 
+	if (tls_has_guest(connection->tls)) {
+		connection->tls_open = true;
+		door_opened(connection);
+		return;
+	}
 	if (holder->role != CERTIFICATE_NODE) {
 		refuse_politely(connection,
 		                "its certificate is a client's, and this is a port of nodes: "
@@ -158,8 +172,10 @@ void secure_input(struct connection *connection, const uint8_t *bytes, size_t si
 		return;
 	}
 	connection->tls_answered = true;
-	if (connection->tls == NULL)
+	if (connection->tls == NULL) {
 		begin(connection, true);
+		tls_welcome(connection->tls);
+	}
 	struct buffer taken = *first;
 	*first = (struct buffer){0};
 	decrypt(connection, (const uint8_t *)buffer_front(&taken), buffer_size(&taken));

@@ -20,6 +20,8 @@ void secure_begin(struct connection *connection);
 void secure_input(struct connection *connection, const uint8_t *bytes, size_t size);
 /* Encrypts what there is to send. Returns the bytes for the network. */
 size_t secure_output(struct connection *connection, const uint8_t **ret_bytes);
+/* Sends bytes inside TLS; `last`: and then ends the connection. */
+void secure_say(struct connection *connection, const uint8_t *bytes, size_t size, bool last);
 /* Logs why, tells it to the other side in a REFUSAL without TLS, and ends the connection. */
 void secure_refuse(struct connection *connection, const char *why);
 

@@ -1,9 +1,12 @@
 #include "certificate.h"
 
+#include "must.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -276,6 +279,20 @@ static int write_pair(X509 *certificate, EVP_PKEY *key, const char *certificate_
 	                   strerror(error));
 }
 
+int certificate_write(const X509 *certificate, const char *path, struct problem *problem)
+{
+	FILE *file = open_new(path, problem);
+
+	if (file == NULL)
+		return -1;
+	bool good = PEM_write_X509(file, certificate) == 1;
+	int error = errno;
+	if (close_synced(file) && good)
+		return 0;
+	unlink(path);
+	return problem_set(problem, "'%.300s' cannot be written: %s", path, strerror(error));
+}
+
 static FILE *open_old(const char *path, const char *what, struct problem *problem)
 {
 	FILE *file = fopen(path, "re");
@@ -309,16 +326,16 @@ static int no_password(char *room, int size, int writes, void *context)
 	return -1;
 }
 
-static EVP_PKEY *read_key(const char *path, struct problem *problem)
+EVP_PKEY *certificate_read_key(const char *path, const char *what, struct problem *problem)
 {
-	FILE *file = open_old(path, "the CA's key", problem);
+	FILE *file = open_old(path, what, problem);
 
 	if (file == NULL)
 		return NULL;
 	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, no_password, NULL);
 	fclose(file);
 	if (key == NULL)
-		problem_set(problem, "the CA's key '%.300s' is not a key in PEM without a password",
+		problem_set(problem, "%s '%.300s' is not a key in PEM without a password", what,
 		            path);
 	return key;
 }
@@ -330,6 +347,36 @@ static EVP_PKEY *new_key(struct problem *problem)
 	if (key == NULL)
 		problem_set(problem, "OpenSSL cannot make a key on the curve P-256");
 	return key;
+}
+
+EVP_PKEY *certificate_key(const char *path, struct problem *problem)
+{
+	if (access(path, F_OK) == 0)
+		return certificate_read_key(path, "the key", problem);
+	EVP_PKEY *key = new_key(problem);
+	FILE *file = key == NULL ? NULL : open_new(path, problem);
+	if (file == NULL) {
+		EVP_PKEY_free(key);
+		return NULL;
+	}
+	bool good = PEM_write_PKCS8PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1;
+	int error = errno;
+	if (close_synced(file) && good)
+		return key;
+	problem_set(problem, "'%.300s' cannot be written: %s", path, strerror(error));
+	unlink(path);
+	EVP_PKEY_free(key);
+	return NULL;
+}
+
+void certificate_free_key(EVP_PKEY *key)
+{
+	EVP_PKEY_free(key);
+}
+
+void certificate_digest(const X509 *certificate, uint8_t ret_digest[32])
+{
+	must(X509_digest(certificate, EVP_sha256(), ret_digest, NULL) == 1);
 }
 
 int certificate_make_ca(const char *certificate_path, const char *key_path, uint32_t days,
@@ -350,6 +397,57 @@ int certificate_make_ca(const char *certificate_path, const char *key_path, uint
 	return result;
 }
 
+/* Returns NULL and a problem on failure. */
+static X509 *issue(const struct certificate_wish *wish, EVP_PKEY *key, X509 *ca, EVP_PKEY *ca_key,
+                   struct problem *problem)
+{
+	X509 *certificate = begin(key, wish->holder.name, ca, wish->days);
+
+	if (certificate != NULL && finish(certificate, wish, ca, ca_key))
+		return certificate;
+	problem_set(problem, "OpenSSL cannot make a certificate for '%.60s'", wish->holder.name);
+	X509_free(certificate);
+	return NULL;
+}
+
+/* Returns NULL if these bytes are not a public key of the kind that nodes have. */
+static EVP_PKEY *read_public(const uint8_t *bytes, size_t size)
+{
+	const unsigned char *next = bytes;
+	EVP_PKEY *key = d2i_PUBKEY(NULL, &next, (long)size);
+	char curve[32] = "";
+
+	if (key != NULL && next == bytes + size && EVP_PKEY_is_a(key, "EC") == 1 &&
+	    EVP_PKEY_get_group_name(key, curve, sizeof(curve), NULL) == 1 &&
+	    strcmp(curve, "prime256v1") == 0)
+		return key;
+	EVP_PKEY_free(key);
+	ERR_clear_error();
+	return NULL;
+}
+
+size_t certificate_sign(const struct certificate_wish *wish, const uint8_t *key, size_t key_size,
+                        X509 *ca, EVP_PKEY *ca_key, uint8_t room[CERTIFICATE_SIZE_MAX],
+                        struct problem *problem)
+{
+	EVP_PKEY *public = read_public(key, key_size);
+
+	if (public == NULL) {
+		problem_set(problem, "its key is not one on the curve P-256");
+		return 0;
+	}
+	X509 *certificate = issue(wish, public, ca, ca_key, problem);
+	EVP_PKEY_free(public);
+	int size = certificate == NULL ? 0 : i2d_X509(certificate, NULL);
+	if (size > CERTIFICATE_SIZE_MAX)
+		size = problem_set(problem, "its certificate has more than %d bytes",
+		                   CERTIFICATE_SIZE_MAX);
+	if (size > 0)
+		i2d_X509(certificate, &room);
+	X509_free(certificate);
+	return size > 0 ? (size_t)size : 0;
+}
+
 static int sign(const struct certificate_wish *wish, X509 *ca, EVP_PKEY *ca_key,
                 const char *certificate_path, const char *key_path, struct problem *problem)
 {
@@ -358,11 +456,8 @@ static int sign(const struct certificate_wish *wish, X509 *ca, EVP_PKEY *ca_key,
 
 	if (key == NULL)
 		return -1;
-	X509 *certificate = begin(key, wish->holder.name, ca, wish->days);
-	if (certificate == NULL || !finish(certificate, wish, ca, ca_key))
-		problem_set(problem, "OpenSSL cannot make a certificate for '%.60s'",
-		            wish->holder.name);
-	else
+	X509 *certificate = issue(wish, key, ca, ca_key, problem);
+	if (certificate != NULL)
 		result = write_pair(certificate, key, certificate_path, key_path, problem);
 	X509_free(certificate);
 	EVP_PKEY_free(key);
@@ -374,7 +469,8 @@ int certificate_make(const struct certificate_wish *wish, const char *ca_certifi
                      struct problem *problem)
 {
 	X509 *ca = read_certificate(ca_certificate_path, problem);
-	EVP_PKEY *ca_key = ca == NULL ? NULL : read_key(ca_key_path, problem);
+	EVP_PKEY *ca_key =
+	        ca == NULL ? NULL : certificate_read_key(ca_key_path, "the CA's key", problem);
 	int result = -1;
 
 	if (ca_key != NULL && X509_check_private_key(ca, ca_key) != 1)

@@ -47,6 +47,27 @@ int certificate_make(const struct certificate_wish *wish, const char *ca_certifi
                      struct problem *problem);
 
 struct x509_st;
+struct evp_pkey_st;
+
+/* A certificate and a public key as DER have at most so many bytes. */
+enum { CERTIFICATE_SIZE_MAX = 4096, CERTIFICATE_KEY_MAX = 256 };
+
+/* Signs a certificate for a public key, which is a SubjectPublicKeyInfo as DER. Returns the size of
+ * the certificate, as DER in `room`; or 0 and a problem. */
+size_t certificate_sign(const struct certificate_wish *wish, const uint8_t *key, size_t key_size,
+                        struct x509_st *ca, struct evp_pkey_st *ca_key,
+                        uint8_t room[CERTIFICATE_SIZE_MAX], struct problem *problem);
+/* Reads a file with a key, or makes a key and the file. Returns NULL and a problem on failure. */
+struct evp_pkey_st *certificate_key(const char *path, struct problem *problem);
+void certificate_free_key(struct evp_pkey_st *key);
+/* Reads a file with a key. `what` it is begins the problem. */
+struct evp_pkey_st *certificate_read_key(const char *path, const char *what,
+                                         struct problem *problem);
+/* Writes a certificate into a new file, in PEM. Returns 0, or -1 and a problem. */
+int certificate_write(const struct x509_st *certificate, const char *path, struct problem *problem);
+/* Computes the SHA-256 of a certificate. */
+void certificate_digest(const struct x509_st *certificate, uint8_t ret_digest[32]);
+
 /* Returns 0 and whom the certificate is for; or -1 if it does not say so, or not clearly. */
 int certificate_read_holder(const struct x509_st *certificate,
                             struct certificate_holder *ret_holder);

@@ -19,10 +19,15 @@ enum {
 	DEPTH_MAX = 4,
 };
 
+const uint8_t credentials_guest_protocol[CREDENTIALS_PROTOCOL_SIZE] = {
+        11, 'b', 'a', 't', 'o', 'n', '-', 'g', 'u', 'e', 's', 't'};
+
 struct credentials {
 	SSL_CTX *context;
 	struct certificate_holder holder;
 	time_t end;
+	X509 *ca; /* the CA that has signed the certificate itself; NULL: others are between */
+	EVP_PKEY *ca_key; /* the CA's key; NULL: this node does not sign */
 };
 
 /*
@@ -137,6 +142,10 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 		if (end < credentials->end)
 			credentials->end = end;
 	}
+	if (good && sk_X509_num(whole) == 2) {
+		credentials->ca = sk_X509_value(whole, 1);
+		X509_up_ref(credentials->ca);
+	}
 	X509_STORE_CTX_free(check);
 	ERR_clear_error();
 	if (!good)
@@ -149,6 +158,24 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 		                   "baton:client:NAME; 'baton cert' makes one that does",
 		                   files->certificate);
 	return 0;
+}
+
+static int load_ca_key(struct credentials *credentials, const struct credentials_files *files,
+                       struct problem *problem)
+{
+	if (files->ca_key == NULL)
+		return 0;
+	credentials->ca_key = certificate_read_key(files->ca_key, "--tls-ca-key", problem);
+	if (credentials->ca_key == NULL)
+		return -1;
+	if (credentials->ca != NULL &&
+	    X509_check_private_key(credentials->ca, credentials->ca_key) == 1)
+		return 0;
+	ERR_clear_error();
+	return problem_set(problem,
+	                   "--tls-ca-key '%.150s': not the key of the CA that has signed "
+	                   "--tls-cert '%.150s'",
+	                   files->ca_key, files->certificate);
 }
 
 /* Sessions are not resumed: each handshake checks the certificates of today. */
@@ -169,6 +196,20 @@ static void set_rules(SSL_CTX *context)
 	SSL_CTX_set_default_passwd_cb(context, no_password);
 }
 
+struct credentials *credentials_of_guest(void)
+{
+	struct credentials *credentials = calloc(1, sizeof(*credentials));
+
+	memory_must(credentials != NULL);
+	credentials->context = SSL_CTX_new(TLS_method());
+	memory_must(credentials->context != NULL);
+	set_rules(credentials->context);
+	SSL_CTX_set_verify(credentials->context, SSL_VERIFY_NONE, NULL);
+	must(SSL_CTX_set_alpn_protos(credentials->context, credentials_guest_protocol,
+	                             sizeof(credentials_guest_protocol)) == 0);
+	return credentials;
+}
+
 struct credentials *credentials_load(const struct credentials_files *files, struct problem *problem)
 {
 	struct credentials *credentials = calloc(1, sizeof(*credentials));
@@ -183,7 +224,8 @@ struct credentials *credentials_load(const struct credentials_files *files, stru
 	set_rules(credentials->context);
 	wipes = true;
 	bool good = load_files(credentials, files, problem) == 0 &&
-	            check_own(credentials, files, problem) == 0;
+	            check_own(credentials, files, problem) == 0 &&
+	            load_ca_key(credentials, files, problem) == 0;
 	wipes = false;
 	if (good)
 		return credentials;
@@ -196,6 +238,8 @@ void credentials_free(struct credentials *credentials)
 	if (credentials == NULL)
 		return;
 	SSL_CTX_free(credentials->context);
+	X509_free(credentials->ca);
+	EVP_PKEY_free(credentials->ca_key);
 	free(credentials);
 }
 
@@ -212,4 +256,48 @@ time_t credentials_end(const struct credentials *credentials)
 SSL_CTX *credentials_context(const struct credentials *credentials)
 {
 	return credentials->context;
+}
+
+size_t credentials_ca(const struct credentials *credentials, uint8_t room[CERTIFICATE_SIZE_MAX])
+{
+	int size = credentials->ca == NULL ? 0 : i2d_X509(credentials->ca, NULL);
+
+	if (size <= 0 || size > CERTIFICATE_SIZE_MAX)
+		return 0;
+	i2d_X509(credentials->ca, &room);
+	return (size_t)size;
+}
+
+bool credentials_ca_digest(const struct credentials *credentials, uint8_t ret_digest[32])
+{
+	if (credentials->ca == NULL)
+		return false;
+	certificate_digest(credentials->ca, ret_digest);
+	return true;
+}
+
+bool credentials_sign(const struct credentials *credentials)
+{
+	return credentials->ca_key != NULL;
+}
+
+size_t credentials_issue(const struct credentials *credentials, const char *name, const char *host,
+                         const uint8_t *key, size_t key_size, uint8_t room[CERTIFICATE_SIZE_MAX],
+                         struct problem *problem)
+{
+	enum { DAYS = 365, DAY_S = 86400 };
+	struct certificate_wish wish = {.holder.role = CERTIFICATE_NODE, .days = DAYS};
+	time_t left = certificate_end(credentials->ca) - time(NULL);
+
+	snprintf(wish.holder.name, sizeof(wish.holder.name), "%s", name);
+	if (certificate_takes_address(host))
+		wish.addresses[wish.addresses_count++] = host;
+	if (left < (time_t)DAYS * DAY_S)
+		wish.days = left < 0 ? 0 : (uint32_t)(left / DAY_S);
+	if (wish.days == 0) {
+		problem_set(problem, "the CA ends in less than a day: make a new one");
+		return 0;
+	}
+	return certificate_sign(&wish, key, key_size, credentials->ca, credentials->ca_key, room,
+	                        problem);
 }

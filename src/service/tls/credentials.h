@@ -10,12 +10,15 @@
 struct credentials_files {
 	/* The paths of the PEM files; all NULL: there is no TLS. */
 	const char *ca, *certificate, *key;
+	/* The path of the CA's own key, with which this node signs the certificates of nodes that
+	 * were invited; NULL: it signs none. */
+	const char *ca_key;
 };
 
 struct credentials;
 
 /* Returns NULL and a problem if a file cannot be read, or if they do not belong together. The
- * problem begins with the name of the option: --tls-ca, --tls-cert or --tls-key. */
+ * problem begins with the name of the option: --tls-ca, --tls-cert, --tls-key or --tls-ca-key. */
 struct credentials *credentials_load(const struct credentials_files *files,
                                      struct problem *problem);
 /* Open connections that were made with these credentials go on. */
@@ -26,6 +29,28 @@ const struct certificate_holder *credentials_holder(const struct credentials *cr
 /* Returns when the first certificate ends, in seconds since 1970: this node's own, or that of the
  * only CA. */
 time_t credentials_end(const struct credentials *credentials);
+
+/* Puts the certificate of the CA that has signed this node's certificate itself, and that
+ * invitations name, as DER into `room`. Returns its size; 0: it is too long, or the CA has signed
+ * only through others. */
+size_t credentials_ca(const struct credentials *credentials, uint8_t room[CERTIFICATE_SIZE_MAX]);
+/* Computes the SHA-256 of that certificate. Returns false if there is none. */
+bool credentials_ca_digest(const struct credentials *credentials, uint8_t ret_digest[32]);
+/* Can this node sign certificates? */
+bool credentials_sign(const struct credentials *credentials);
+/* Signs a certificate for a node that was invited, valid for a year or until the CA ends. `host` may
+ * be "". Returns as certificate_sign does. */
+size_t credentials_issue(const struct credentials *credentials, const char *name, const char *host,
+                         const uint8_t *key, size_t key_size, uint8_t room[CERTIFICATE_SIZE_MAX],
+                         struct problem *problem);
+
+/* Makes the credentials of a node that has no certificate yet, but an invitation. It takes any
+ * certificate, and must look at it itself (guest.h) before it says anything. */
+struct credentials *credentials_of_guest(void);
+
+/* The name that a guest gives to what it wants to speak (ALPN), as TLS writes it. */
+enum { CREDENTIALS_PROTOCOL_SIZE = 12 };
+extern const uint8_t credentials_guest_protocol[CREDENTIALS_PROTOCOL_SIZE];
 
 struct ssl_ctx_st;
 struct ssl_ctx_st *credentials_context(const struct credentials *credentials);

@@ -20,6 +20,8 @@ struct tls {
 	size_t taken;          /* how many bytes arrived before the handshake was over */
 	enum tls_state state;
 	struct certificate_holder holder;
+	bool welcome; /* guests may come */
+	bool guest;   /* the other side has said that it is a guest */
 	char problem[200];
 };
 
@@ -84,6 +86,7 @@ struct tls *tls_create(const struct credentials *credentials, bool accepts)
 	BIO_set_data(bio, tls);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(tls->ssl, bio, bio);
+	SSL_set_app_data(tls->ssl, tls);
 	if (accepts) {
 		SSL_set_accept_state(tls->ssl);
 	} else {
@@ -107,6 +110,39 @@ void tls_keep_buffers(struct tls *tls)
 {
 	SSL_clear_mode(tls->ssl, SSL_MODE_RELEASE_BUFFERS);
 	SSL_set_read_ahead(tls->ssl, 1);
+}
+
+/* A guest is asked for no certificate. Whatever else others say is ignored. */
+static int choose_protocol(SSL *ssl, const unsigned char **ret_name, unsigned char *ret_size,
+                           const unsigned char *offered, unsigned offered_size, void *context)
+{
+	struct tls *tls = SSL_get_app_data(ssl);
+
+	(void)context;
+	if (!tls->welcome || offered_size != CREDENTIALS_PROTOCOL_SIZE ||
+	    memcmp(offered, credentials_guest_protocol, CREDENTIALS_PROTOCOL_SIZE) != 0)
+		return SSL_TLSEXT_ERR_NOACK;
+	tls->guest = true;
+	SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
+	*ret_name = offered + 1;
+	*ret_size = (unsigned char)(offered_size - 1);
+	return SSL_TLSEXT_ERR_OK;
+}
+
+void tls_welcome(struct tls *tls)
+{
+	tls->welcome = true;
+	SSL_CTX_set_alpn_select_cb(SSL_get_SSL_CTX(tls->ssl), choose_protocol, NULL);
+}
+
+bool tls_has_guest(const struct tls *tls)
+{
+	return tls->guest;
+}
+
+X509 *tls_certificate(const struct tls *tls)
+{
+	return SSL_get0_peer_certificate(tls->ssl);
 }
 
 void tls_destroy(struct tls *tls)
@@ -229,7 +265,9 @@ static void shake(struct tls *tls)
 		return;
 	}
 	const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
-	if (certificate == NULL || certificate_read_holder(certificate, &tls->holder) != 0)
+	if (tls->guest)
+		tls->state = TLS_OPEN;
+	else if (certificate == NULL || certificate_read_holder(certificate, &tls->holder) != 0)
 		fail(tls, "its certificate says neither baton:node:NAME nor baton:client:NAME; "
 		          "'baton cert' makes one that does");
 	else

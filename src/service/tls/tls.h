@@ -32,6 +32,11 @@ void tls_expect_host(struct tls *tls, const char *host);
 /* Keeps some 35 KiB between records, which makes them a tenth faster. For links, of which there are
  * few. */
 void tls_keep_buffers(struct tls *tls);
+/* Lets guests in, too: they need no certificate, and say so at once. Call it before the first
+ * input. */
+void tls_welcome(struct tls *tls);
+/* Is the other side a guest, without a certificate? The connection must be OPEN. */
+bool tls_has_guest(const struct tls *tls);
 
 enum tls_state tls_state(const struct tls *tls);
 /* Returns why the connection has FAILED, as a sentence about the other side, such as "its
@@ -55,5 +60,9 @@ void tls_end(struct tls *tls);
  * next call. Then tls_written tells how many of them were written. */
 size_t tls_output(struct tls *tls, const uint8_t **ret_bytes);
 void tls_written(struct tls *tls, size_t size);
+
+struct x509_st;
+/* Returns the other side's certificate. The connection must be OPEN, and the other side no guest. */
+struct x509_st *tls_certificate(const struct tls *tls);
 
 #endif

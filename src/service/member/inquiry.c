@@ -1,0 +1,245 @@
+#include "inquiry.h"
+
+#include "door.h"
+#include "member_state.h"
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+enum { ASK_MS = 100, INQUIRY_MS = 3000 };
+
+/* --- as bytes --- */
+
+static void get_text(struct in *in, char *room)
+{
+	struct entry_text text = entry_get_text(in, 0, ENTRY_NAME_MAX);
+
+	if (in->bad)
+		return;
+	memcpy(room, text.bytes, text.size);
+	room[text.size] = '\0';
+}
+
+static void write_question(struct out *out, const struct inquiry *inquiry)
+{
+	out_clear(out);
+	out_uint(out, inquiry->number);
+	entry_put_digest(out, &inquiry->secret);
+	entry_put_text(out, entry_text_of(inquiry->name));
+	out_need(out, (uint32_t)inquiry->entry_size);
+	memcpy(out->bytes + out->bytes_count, inquiry->entry, inquiry->entry_size);
+	out->bytes_count += (uint32_t)inquiry->entry_size;
+}
+
+bool inquiry_question_read(const uint8_t *bytes, size_t size, struct inquiry_question *ret_question)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	struct inquiry_question question = {.number = in_uint(&in),
+	                                    .secret = entry_get_digest(&in)};
+
+	get_text(&in, question.name);
+	question.entry = in.next;
+	question.entry_size = in.bad ? 0 : (size_t)(in.end - in.next);
+	*ret_question = question;
+	return !in.bad;
+}
+
+void inquiry_answer_write(struct out *out, const struct inquiry_answer *answer)
+{
+	out_clear(out);
+	out_uint(out, answer->number);
+	out_uint(out, answer->leads);
+	out_uint(out, answer->taken);
+	out_uint(out, answer->forbidden);
+	out_uint(out, answer->known);
+	out_uint(out, answer->expiry);
+	entry_put_text(out, entry_text_of(answer->user));
+	entry_put_digest(out, &answer->ticket);
+}
+
+bool inquiry_answer_read(const uint8_t *bytes, size_t size, struct inquiry_answer *ret_answer)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	struct inquiry_answer answer = {0};
+
+	answer.number = in_uint(&in);
+	answer.leads = in_range(&in, 0, 1) == 1;
+	answer.taken = in_range(&in, 0, 1) == 1;
+	answer.forbidden = in_range(&in, 0, 1) == 1;
+	answer.known = in_range(&in, 0, 1) == 1;
+	answer.expiry = in_uint(&in);
+	get_text(&in, answer.user);
+	answer.ticket = entry_get_digest(&in);
+	if (!in_end(&in))
+		return false;
+	*ret_answer = answer;
+	return true;
+}
+
+/* --- the voter's side --- */
+
+/* Returns false if the entry is malformed. */
+static bool look(struct member *member, const struct inquiry_question *question,
+                 struct inquiry_answer *ret_answer)
+{
+	const struct agreed_state *state = voter_state(member->voter);
+	struct entry_text name = entry_text_of(question->name);
+
+	member->voter_busy = true;
+	if (question->entry_size > 0 &&
+	    !voter_invitation(member->voter, question->entry, question->entry_size, member->now))
+		return false;
+	const struct invitation *found = invitations_find(&state->invitations, &question->secret);
+	*ret_answer = (struct inquiry_answer){.number = question->number,
+	                                      .leads = voter_leads(member->voter),
+	                                      .known = found != NULL,
+	                                      .taken = state_seat(state, name) != NULL,
+	                                      .forbidden = state_forbids(state, name)};
+	if (found == NULL)
+		return true;
+	ret_answer->expiry = found->expiry;
+	ret_answer->ticket = found->ticket;
+	memcpy(ret_answer->user, found->user, sizeof(found->user));
+	return true;
+}
+
+bool inquiry_asked(struct member *member, const struct post *post, const uint8_t *bytes,
+                   size_t size)
+{
+	struct inquiry_question question;
+	struct inquiry_answer answer;
+
+	if (!inquiry_question_read(bytes, size, &question))
+		return false;
+	if (member->voter == NULL)
+		return true;
+	if (!look(member, &question, &answer))
+		return false;
+	inquiry_answer_write(&member->out, &answer);
+	post_to_process(member, post->call.process, PACKET_INVITED, member->out.bytes,
+	                member->out.bytes_count);
+	return true;
+}
+
+/* --- the side that asks --- */
+
+struct inquiry *inquiry_begin(struct member *member, struct visit *visit,
+                              const struct entry_digest *secret, const char *name)
+{
+	struct inquiry *inquiry = calloc(1, sizeof(*inquiry));
+
+	memory_must(inquiry != NULL);
+	inquiry->member = member;
+	inquiry->number = ++member->inquiries_count;
+	inquiry->visit = visit;
+	inquiry->secret = *secret;
+	memcpy(inquiry->name, name, strlen(name) + 1);
+	inquiry->ask_at = member->now;
+	inquiry->until = member->now + INQUIRY_MS * MS;
+	LIST_INSERT_HEAD(&member->inquiries, inquiry, all);
+	member_due(member, member->now);
+	return inquiry;
+}
+
+void inquiry_end(struct inquiry *inquiry)
+{
+	LIST_REMOVE(inquiry, all);
+	free(inquiry);
+}
+
+static void tell_operator(struct inquiry *inquiry, bool made)
+{
+	struct outcome *outcome = outcome_add(inquiry->member, MEMBER_INVITED, 0);
+
+	outcome->effect.invited.number = inquiry->number;
+	outcome->effect.invited.made = made;
+	inquiry_end(inquiry);
+}
+
+static void take_answer(struct inquiry *inquiry, const struct inquiry_answer *answer)
+{
+	if (inquiry->visit != NULL)
+		door_told(inquiry->visit, answer);
+	else if (answer->known)
+		tell_operator(inquiry, true);
+}
+
+bool inquiry_answered(struct member *member, const uint8_t *bytes, size_t size)
+{
+	struct inquiry_answer answer;
+	struct inquiry *inquiry;
+
+	if (!inquiry_answer_read(bytes, size, &answer))
+		return false;
+	LIST_FOREACH (inquiry, &member->inquiries, all) {
+		if (inquiry->number != answer.number)
+			continue;
+		take_answer(inquiry, &answer);
+		break;
+	}
+	return true;
+}
+
+static void ask(struct inquiry *inquiry)
+{
+	struct member *member = inquiry->member;
+	struct inquiry_question question = {.number = inquiry->number,
+	                                    .secret = inquiry->secret,
+	                                    .entry = inquiry->entry,
+	                                    .entry_size = inquiry->entry_size};
+	struct inquiry_answer answer;
+
+	inquiry->ask_at = member->now + ASK_MS * MS;
+	write_question(&member->out, inquiry);
+	member_ask_voters(member, PACKET_INVITATION, member->out.bytes, member->out.bytes_count);
+	memcpy(question.name, inquiry->name, sizeof(question.name));
+	if (member->voter != NULL && look(member, &question, &answer))
+		take_answer(inquiry, &answer); /* it may have ended now */
+}
+
+uint64_t inquiries_tick(struct member *member)
+{
+	uint64_t next = NODE_NEVER;
+	struct inquiry *inquiry, *after;
+
+	for (inquiry = LIST_FIRST(&member->inquiries); inquiry != NULL; inquiry = after) {
+		after = LIST_NEXT(inquiry, all);
+		if (inquiry->until <= member->now) {
+			if (inquiry->visit != NULL)
+				door_not_told(inquiry->visit);
+			else
+				tell_operator(inquiry, false);
+		} else if (inquiry->ask_at <= member->now) {
+			ask(inquiry);
+		}
+	}
+	LIST_FOREACH (inquiry, &member->inquiries, all) {
+		uint64_t due = inquiry->ask_at < inquiry->until ? inquiry->ask_at : inquiry->until;
+		next = due < next ? due : next;
+	}
+	return next;
+}
+
+void inquiries_free(struct member *member)
+{
+	while (!LIST_EMPTY(&member->inquiries))
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
+		inquiry_end(LIST_FIRST(&member->inquiries));
+}
+
+uint64_t member_invite(struct member *member, const uint8_t secret[TOKEN_DIGEST_SIZE],
+                       uint64_t real_s, uint64_t expiry_s, uint64_t now)
+{
+	struct entry_digest digest;
+
+	member_advance(member, now);
+	memcpy(digest.bytes, secret, sizeof(digest.bytes));
+	struct inquiry *inquiry = inquiry_begin(member, NULL, &digest, "");
+	entry_write_invite(&member->out, &digest, real_s, expiry_s);
+	must(member->out.bytes_count <= sizeof(inquiry->entry));
+	inquiry->entry_size = member->out.bytes_count;
+	memcpy(inquiry->entry, member->out.bytes, inquiry->entry_size);
+	return inquiry->number;
+}
