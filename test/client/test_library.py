@@ -99,7 +99,7 @@ class Library(unittest.TestCase):
         for name in re.findall(r"\*(BATON_E\w+)\*", page):
             self.assertIn(name, header)
         # Codes that only nodes use among themselves need not be documented for users; all others must be.
-        client = read("include", "baton", "error.h").split("Of the client library")[1].split("enum")[0]
+        client = read("include", "baton", "error.h").split("Errors of the client library")[1].split("enum")[0]
         for name in re.findall(r"\bBATON_E\w+", client):
             self.assertIn(name, header)
 
