@@ -71,7 +71,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	const server = await serve("-S", nodes[0].socket, "--control");
 	const page = await open("#cluster", { base: server.address });
 	const other = await open("#lab", { base: server.address });
-	await page.waitForFunction(() => /^No node answers: .*n1\.sock/.test(document.getElementById("nothing").textContent));
+	await page.waitForFunction(() => /^No node answers: .*n1\.sock.*[^?.][?.] As soon/.test(document.getElementById("nothing").textContent));
 	assert.equal(await other.getByRole("link", { name: "Cluster" }).count(), 0);
 
 	// The nodes come after baton web.
@@ -265,6 +265,17 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	await page.fill("#filter", "nothing");
 	await page.waitForFunction(() => document.getElementById("no-locks")?.textContent === "No such lock.");
 	await page.fill("#filter", "");
+	// What is known of some locks only is not said of all.
+	const card = (member) => page.textContent(`[data-member="${member}"] small:last-child`);
+	fake.more = true;
+	await tick();
+	assert.match(await page.textContent("#waiting"), /100\+the longest for 2\.5 s: web1, for job\/0000, of the first 200 locks/);
+	assert.equal(await card("db1"), "38 clients, holds 200 or more");
+	assert.equal(await card("db2"), "holds 0 or more, 23 or more waiting");
+	for (const lock of fake.locks) lock.waiters = [];
+	await tick();
+	assert.match(await page.textContent("#waiting"), /0\+nobody waits for the first 200 locks/);
+	fake.more = false;
 	// Once the stream has all of them, nobody is asked.
 	fake.locks = fake.locks.slice(0, 30);
 	await tick();

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { firstOf } from "./address";
 import { count, cut, many, span } from "./amounts";
-import { cards, here, latest, link, log, now, type Card, type Happened } from "./feed";
+import { cards, here, isWhole, latest, link, log, now, type Card, type Happened } from "./feed";
 import { chosen, Locks } from "./locks";
 import * as minute from "./minute";
 import { changed, worthSeeing } from "./past";
@@ -32,6 +32,11 @@ function Sentence() {
 	);
 }
 
+/** Ends a reason as a sentence; some are questions. */
+function sentence(why: string): string {
+	return /[.?!]$/.test(why) ? why : `${why}.`;
+}
+
 /** Says what is wrong, if anything is. */
 function Trouble() {
 	const sample = latest.value;
@@ -40,7 +45,7 @@ function Trouble() {
 	if (state === "gone" || state === "lost")
 		return (
 			<p class="alarm" role="alert" id="trouble">
-				{state === "gone" ? `${sample.status.node} does not answer: ${why}.` : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
+				{state === "gone" ? `${sample.status.node} does not answer: ${sentence(why)}` : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
 			</p>
 		);
 	if (sample.status.waiting_for === null) return null;
@@ -102,11 +107,13 @@ function longestWait(): string {
 	let [most, words] = [-1, "nobody waits"];
 	for (const lock of latest.value!.status.locks)
 		for (const { since_ms, node } of lock.waiters) if (since_ms > most) [most, words] = [since_ms, `the longest for ${span(since_ms)}: ${node}, for ${lock.name}`];
-	return words;
+	if (isWhole(latest.value!)) return words;
+	const locks = `the first ${count(latest.value!.status.locks.length)} locks`;
+	return most < 0 ? `nobody waits for ${locks}` : `${words}, of ${locks}`;
 }
 
 function Tiles() {
-	const { status, info, waiters_total } = latest.value!;
+	const { status, info, waiters_total, locks_more } = latest.value!;
 	const [grants, came, cost, waiting] = [minute.grants.value, minute.came.value, minute.cost.value, minute.waiting.value];
 	const bound = minute.boundOf(info);
 	const claim = algorithms.value.find((a) => a.name === status.algorithm)?.claim;
@@ -116,7 +123,7 @@ function Tiles() {
 			<Tile id="grants" title="Grants a second" value={grants.value === null ? "–" : count(grants.value)} note={grants.value === null ? "…" : `${many(grants.total, "grant")}, ${time}`} course={grants} />
 			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `average of ${count(came.count)} at ${status.node}${came.most === null ? "" : `; 99 % within ${span(came.most)}`}`} course={came} />
 			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on a ${status.topology}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
-			<Tile id="waiting" title="Waiting now" value={count(waiters_total)} note={longestWait()} course={waiting} />
+			<Tile id="waiting" title="Waiting now" value={count(waiters_total) + (locks_more ? "+" : "")} note={longestWait()} course={waiting} />
 		</div>
 	);
 }
@@ -148,13 +155,19 @@ function Lease(props: { card: Card; bad: boolean }) {
 	);
 }
 
+/** Returns which locks the member has, or how many: "deploy, reindex". */
+function holding({ holds, whole }: Card): string {
+	if (!whole) return `${count(holds.length)} or more`;
+	return holds.length > 2 ? count(holds.length) : holds.map((h) => cut(h, 24)).join(", ");
+}
+
 function MemberCard(props: { card: Card }) {
-	const { member, removed, heard, holds, waits } = props.card;
+	const { member, removed, heard, holds, waits, whole } = props.card;
 	const silent = removed === null && member.state === "silent";
 	const bad = silent || removed !== null;
 	const { node } = latest.value!.status;
 	const clients = latest.value!.info.connected_clients;
-	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 ? `holds ${holds.length > 2 ? count(holds.length) : holds.map((h) => cut(h, 24)).join(", ")}` : "", waits > 0 && !bad ? `${count(waits)} waiting` : ""];
+	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 || !whole ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${whole ? "" : " or more"} waiting` : ""];
 	return (
 		<li class={bad ? "member away" : "member"} data-member={member.name}>
 			<Lease card={props.card} bad={bad} />
@@ -163,7 +176,7 @@ function MemberCard(props: { card: Card }) {
 					{member.name} {removed !== null ? <span class="tag">removed</span> : member.state !== "active" ? <span class="tag">{member.state}</span> : null}
 				</h3>
 				<small>{member.address ?? "no address yet"}</small>
-				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holds.length > 2 ? count(holds.length) : holds.map((h) => cut(h, 24)).join(", ")}` : ""}</> : parts.filter((p) => p !== "").join(", ") || "holds nothing"}</small>
+				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holding(props.card)}` : ""}</> : parts.filter((p) => p !== "").join(", ") || "holds nothing"}</small>
 			</div>
 		</li>
 	);
@@ -231,7 +244,7 @@ function Nothing() {
 				{!here.value
 					? "This page comes from a file or from another server: it knows no cluster. “baton web” beside a node shows it."
 					: state === "gone"
-						? `No node answers: ${why}. As soon as one does, it is shown here. “baton dev” starts three to try.`
+						? `No node answers: ${sentence(why)} As soon as one does, it is shown here. “baton dev” starts three to try.`
 						: state === "lost"
 							? "baton web does not answer. It is asked again and again."
 							: "Asking the node…"}

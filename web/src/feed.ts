@@ -88,6 +88,7 @@ export interface Card {
 	removed: number | null; // when a view without the member came
 	holds: string[]; // the locks that the member held when it last answered
 	waits: number;
+	whole: boolean; // they are all, not only those among the locks that the status had
 }
 
 const LOG_MAX = 200; // how many grants and releases are kept, and as many other events
@@ -152,10 +153,10 @@ function foldCards(sample: Sample): Card[] {
 	const old = new Map(cards.value.map((c) => [c.member.name, c]));
 	const folded = status.members.map((member): Card => {
 		const before = old.get(member.name);
-		if (member.state === "silent") return { ...(before ?? { heard: at_ms, lease: 0, holds: [], waits: 0 }), member, removed: null };
+		if (member.state === "silent") return { ...(before ?? { heard: at_ms, lease: 0, holds: [], waits: 0, whole: true }), member, removed: null };
 		const holds = status.locks.filter((l) => l.holder?.node === member.name).map((l) => l.name);
 		const waits = status.locks.reduce((sum, l) => sum + l.waiters.filter((w) => w.node === member.name).length, 0);
-		return { member, heard: at_ms, lease: member.lease_ms ?? 0, removed: null, holds, waits };
+		return { member, heard: at_ms, lease: member.lease_ms ?? 0, removed: null, holds, waits, whole: isWhole(sample) };
 	});
 	for (const card of cards.value) {
 		if (status.members.some((m) => m.name === card.member.name)) continue;
