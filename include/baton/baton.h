@@ -238,6 +238,13 @@ enum baton_reason {
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
+ * Returns how many milliseconds ago the node told of the loss that baton_lost reported last. The time
+ * of baton_grace counts from then, and this program may have been stopped since. 0: not known; over
+ * TCP the node grants the lock to nobody before the end that baton_left knew.
+ */
+int64_t baton_lost_ago(const struct baton *baton);
+
+/*
  * Returns how many milliseconds are left of the lease under which the locks of this handle are
  * held. A lock can be lost earlier: an operator breaks it, or the node leaves. Only baton_watch
  * tells that; then the holder still has the time that it asked for with baton_grace. A node that is

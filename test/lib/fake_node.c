@@ -157,7 +157,7 @@ static bool greets(const struct fake_node *node, int fd, const char *command, co
 
 	if (strcmp(command, expect) == 0)
 		return false;
-	if (strcmp(command, "CLIENT REASONS ON") == 0)
+	if (strncmp(command, "CLIENT REASONS ", 15) == 0)
 		return send(fd, "+OK\r\n", 5, MSG_NOSIGNAL) == 5;
 	if (strcmp(command, "CLIENT LEASES WORD") == 0 && node->passes_word)
 		return pass_word(fd, 0);

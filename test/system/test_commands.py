@@ -342,6 +342,20 @@ class Commands(unittest.TestCase):
         self.assertIsInstance(client.call("LOCK", "not leased"), int)
         self.refused(client.call("CLIENT", "LEASES", "MAYBE"), "LEASES")
 
+    def test_losses_have_a_time_for_those_who_ask(self):
+        ear, holder = self.client(), self.client()
+        self.assertEqual(ear.call("CLIENT", "REASONS", "TIMED"), "OK")
+        ear.call("SUBSCRIBE", "timed")
+        fence = holder.call("LOCK", "timed")
+        before = holder.call("CLIENT", "LEASES", "ON")[0] // 10**6
+        self.assertEqual(holder.call("BREAK", "timed", fence), 1)
+        after = holder.call("CLIENT", "LEASES", "ON")[0] // 10**6
+        self.assertEqual(ear.read()[2].split()[0], "granted")
+        words = ear.read()[2].split()
+        self.assertEqual((words[:2], words[4]), (["lost", str(fence)], "broken"))
+        self.assertTrue(before <= int(words[3]) <= after, (before, words, after))
+        self.refused(holder.call("CLIENT", "REASONS", "LATE"), "REASONS")
+
     def test_who_has_lost_a_lock_is_told_of_no_longer_lease(self):
         """Otherwise a client that did not hear of the loss would go on."""
         holder, operator, waiter = self.client(), self.client(), self.client(1)

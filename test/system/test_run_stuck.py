@@ -121,6 +121,19 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
         self.check_end(run, 137)
 
+    def test_both_are_stopped_while_the_lock_is_broken(self):
+        """The grace counts from when the node told them, not from when they read it."""
+        run, guardian, command = self.begin(STUBBORN) # the grace is 1.25 s, and the node waits for 1.75 s
+        heir = self.heir(command)
+        self.stop(guardian)
+        self.stop(run.pid)
+        self.break_it()
+        select.select([], [], [], 1.1)
+        os.kill(guardian, signal.SIGCONT)
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.assertEqual(self.finish(run)[0], 76)
+
     def test_its_command_ends_while_baton_run_is_stopped(self):
         """`baton run` reads that the command was stopped when that is long over: there is nothing to stop for."""
         run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)

@@ -524,7 +524,8 @@ static void test_a_broken_lock_is_seen_on_the_descriptor(void **state)
 	char name[BATON_NAME_MAX + 1];
 	BEGIN({1, "SUBSCRIBE x", SUBSCRIBED(X) MESSAGE(X, BULK(12, "released 3 b"))},
 	      {0, "LOCK x", ":4\r\n"}, {1, NULL, MESSAGE(X, BULK(11, "granted 4 a"))},
-	      {1, NULL, PAUSE}, {1, NULL, MESSAGE(X, BULK(32, "lost 4 a broken uid 0 pid 7 at b"))},
+	      {1, NULL, PAUSE},
+	      {1, NULL, MESSAGE(X, BULK(34, "lost 4 a 1 broken uid 0 pid 7 at b"))},
 	      {1, "UNSUBSCRIBE x", UNSUBSCRIBED(X)}, {1, "SUBSCRIBE x", SUBSCRIBED(X)},
 	      {0, "LOCK x", ":6\r\n"});
 	int fd = baton_watch(baton);

@@ -668,8 +668,15 @@ bool holding_ends_within(const struct holding *holding, int64_t ms)
 bool holding_lost(struct holding *holding)
 {
 	holding_note_end(holding); /* when the loss is taken, the end is not known any more */
+	uint64_t now = clock_boot_ns();
 	if (baton_lost(holding->baton, NULL, NULL) != 1)
 		return false;
+	/* The node counts from when it told of the loss, and this process may have been stopped
+	 * since. */
+	int64_t left_ms = holding->grace_ms - baton_lost_ago(holding->baton);
+	uint64_t end_ns = now + (left_ms > 0 ? (uint64_t)left_ms * 1000000 : 0);
+	if (end_ns < holding->end_ns)
+		holding->end_ns = end_ns;
 	note_reason(holding);
 	return true;
 }

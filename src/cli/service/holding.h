@@ -92,8 +92,9 @@ struct holding {
 	uint64_t fence;
 	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
-	/* When nothing of the command may be left, whatever its grace: a margin before the end of
-	 * the lease that the last holding_note_end knew, on clock_boot_ns. */
+	/* When nothing of the command may be left, on clock_boot_ns: a margin before the end of the
+	 * lease that the last holding_note_end knew; or when the grace is over, which the node
+	 * counts from when it told of the loss. */
 	uint64_t end_ns;
 	/* Why the lock was lost or not acquired, for --status-fd; NULL: not known. */
 	const char *reason;

@@ -41,6 +41,8 @@ struct baton {
 	struct holds held, lost;
 	/* The reason of the loss that baton_lost reported last, or "". */
 	char lost_why[BATON_NAME_MAX + 64];
+	/* When the node told of that loss, on its lease clock; 0: not known. */
+	uint64_t lost_told_ms;
 	struct hold *wanted; /* the lock for which a LOCK or ELECT is pending, or NULL */
 	int64_t wanted_timeout_ms;
 	uint64_t wanted_ns; /* what the lease clock said before the LOCK or ELECT was sent */

@@ -351,6 +351,7 @@ int baton_unlock(struct baton *baton, const char *name)
 			return why_set(&baton->why, BATON_ENOTHELD,
 			               "this handle does not hold '%s'", name);
 		memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
+		baton->lost_told_ms = hold->told_ms;
 		hold_drop(hold);
 		watch_flag(baton);
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was released",
@@ -381,6 +382,7 @@ int baton_unlock(struct baton *baton, const char *name)
 	if (error == 0)
 		return 0;
 	snprintf(baton->lost_why, sizeof(baton->lost_why), "connection");
+	baton->lost_told_ms = 0;
 	return BATON_ELOST;
 }
 
@@ -430,9 +432,20 @@ int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence)
 	if (ret_fence != NULL)
 		*ret_fence = hold->fence;
 	memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
+	baton->lost_told_ms = hold->told_ms;
 	hold_drop(hold);
 	watch_flag(baton);
 	return 1;
+}
+
+int64_t baton_lost_ago(const struct baton *baton)
+{
+	const struct validity *validity = &baton->validity;
+
+	if (baton->lost_told_ms == 0 || validity->source != VALIDITY_WORD)
+		return 0;
+	uint64_t now_ms = (validity_now() + validity->ahead_ns) / VALIDITY_MS;
+	return now_ms > baton->lost_told_ms ? (int64_t)(now_ms - baton->lost_told_ms) : 0;
 }
 
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text)

@@ -22,8 +22,8 @@ static struct word next_word(struct word *text)
 	return word;
 }
 
-/* Reads a fence. Returns 0 if the word is none. */
-static uint64_t fence_of(struct word word)
+/* Reads a number below 2^53, such as a fence. Returns 0 if the word is none. */
+static uint64_t number_of(struct word word)
 {
 	uint64_t fence = 0;
 
@@ -45,10 +45,13 @@ static int parse_message(struct word text, struct lock_event *event)
 		event->kind = EVENT_DROPPED;
 		return 0;
 	}
-	event->fence = fence_of(next_word(&text));
+	event->fence = number_of(next_word(&text));
 	if (word_is(kind, "released") || word_is(kind, "lost")) {
 		event->kind = EVENT_GONE;
 		event->node = next_word(&text);
+		/* A reason does not begin with a digit. */
+		if (text.size > 0 && text.bytes[0] >= '0' && text.bytes[0] <= '9')
+			event->told_ms = number_of(next_word(&text));
 		event->value = text;
 	} else if (word_is(kind, "leader")) {
 		event->kind = EVENT_LEADER;

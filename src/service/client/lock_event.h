@@ -1,7 +1,7 @@
 /*
  * Messages on a subscribed connection: [kind, channel, text], where the text is one of granted
- * FENCE NODE, released FENCE NODE, lost FENCE NODE [WHY], leader FENCE NODE VALUE, dropped COUNT
- * NODE.
+ * FENCE NODE, released FENCE NODE, lost FENCE NODE [[MS] WHY], leader FENCE NODE VALUE, dropped
+ * COUNT NODE.
  */
 #ifndef CLIENT_LOCK_EVENT_H
 #define CLIENT_LOCK_EVENT_H
@@ -21,6 +21,8 @@ struct lock_event {
 	struct word node;
 	/* EVENT_LEADER: what was published; EVENT_GONE: why the lock was lost, or empty. */
 	struct word value;
+	/* EVENT_GONE: when the node told of the loss, on its lease clock; 0: it does not say. */
+	uint64_t told_ms;
 };
 
 /* Reads an event. Returns 0 or BATON_EPROTOCOL. */

@@ -12,8 +12,10 @@ static void note_gone(struct baton *baton, const struct lock_event *event)
 {
 	struct hold *hold = hold_find(&baton->held, event->channel);
 
-	if (hold != NULL && hold->fence == event->fence)
+	if (hold != NULL && hold->fence == event->fence) {
+		hold->told_ms = event->told_ms;
 		handle_lose(baton, hold, event->value);
+	}
 	/* This event may come before the reply to our LOCK has been read. */
 	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
 	    word_is(event->channel, baton->wanted->name.bytes)) {
@@ -37,8 +39,8 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 		return wait ? handle_silent(baton) : BATON_EPENDING;
 	if (got < 0)
 		return handle_fail(baton, got);
-	if (baton->watch.answer_pending) {
-		baton->watch.answer_pending = false;
+	if (baton->watch.answers_pending > 0) {
+		baton->watch.answers_pending--;
 		freeReplyObject(reply);
 		return 0;
 	}

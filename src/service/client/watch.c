@@ -46,14 +46,21 @@ void watch_free(struct baton *baton)
 	watch->epoll = watch->flag = watch->timer = -1;
 }
 
-/* Asks for the reasons of losses. The answer is read before the first event and does not matter: a
- * node of an older version does not know this command. */
+/* Asks for the reasons of losses and, from a node whose clock may be ours, for their times. The
+ * answers are read before the first event and do not matter: a node of an older version does not know
+ * these commands. */
 static int ask_for_reasons(struct baton *baton)
 {
-	const struct word words[] = {WORD("CLIENT"), WORD("REASONS"), WORD("ON")};
+	const struct word reasons[] = {WORD("CLIENT"), WORD("REASONS"), WORD("ON")};
+	const struct word times[] = {WORD("CLIENT"), WORD("REASONS"), WORD("TIMED")};
+	struct watch *watch = &baton->watch;
+	int error = exchange_send(&watch->events, reasons, 3, &baton->why);
 
-	baton->watch.answer_pending = true;
-	return exchange_send(&baton->watch.events, words, 3, &baton->why);
+	watch->answers_pending = 1;
+	if (error < 0 || !exchange_is_local(&watch->events))
+		return error;
+	watch->answers_pending = 2;
+	return exchange_send(&watch->events, times, 3, &baton->why);
 }
 
 int watch_attach(struct baton *baton)

@@ -17,7 +17,7 @@ struct watch {
 	int flag;  /* an eventfd, readable while a loss was not reported yet */
 	int timer; /* readable when the lease has to be looked at */
 	struct exchange events;
-	bool answer_pending; /* the first message on `events` is an answer, not an event */
+	int answers_pending; /* how many messages on `events` are answers, before the first event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
 	/* Why the wanted lock was lost, in the node's words; or "". */
 	char gone_why[BATON_NAME_MAX + 64];

@@ -51,7 +51,7 @@ void client_renew(struct client *client)
 	}
 	loop_timer_clear(&daemon->loop, &client->grace);
 	client->grace_ms = 0;
-	client->told_lost = client->reasons = client->stays = false;
+	client->told_lost = client->reasons = client->timed = client->stays = false;
 	client->leases = client->asks_lease = false;
 	client->events_dropped = 0;
 	/* The client has said that it is done with what it held, so that nothing lingers for it, and there

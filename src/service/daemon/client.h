@@ -123,6 +123,7 @@ struct client {
 	TAILQ_HEAD(, subscription) subscriptions;
 	uint32_t subscriptions_count;
 	bool reasons;       /* the client's LOST events include the reason */
+	bool timed;         /* they also include when this node told it */
 	size_t events_size; /* how many bytes of events were sent since the output was last short */
 	/* How many events were not sent, because the client did not read; it was not told of them
 	 * yet. */

@@ -410,13 +410,15 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 	return true;
 }
 
-/* From now on, messages that a lock was lost include the reason. */
+/* From now on, messages that a lock was lost include the reason, and with TIMED also when. */
 static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	if (!argument_is(&a[2], "ON") && !argument_is(&a[2], "OFF"))
-		return reply_wrong(client, "syntax error: CLIENT REASONS ON | OFF");
-	client->reasons = argument_is(&a[2], "ON");
+	bool timed = argument_is(&a[2], "TIMED");
+	if (!timed && !argument_is(&a[2], "ON") && !argument_is(&a[2], "OFF"))
+		return reply_wrong(client, "syntax error: CLIENT REASONS ON | OFF | TIMED");
+	client->reasons = !argument_is(&a[2], "OFF");
+	client->timed = timed;
 	resp_simple(&client->output, "OK");
 	return true;
 }
@@ -440,7 +442,7 @@ static const struct {
         {"ID", "", serve_client_id, 2},
         {"INFO", "", client_info, 2},
         {"LEASES", " ON | OFF | WORD", serve_leases, 3},
-        {"REASONS", " ON | OFF", serve_reasons, 3},
+        {"REASONS", " ON | OFF | TIMED", serve_reasons, 3},
         {"SETINFO", " LIB-NAME | LIB-VER text", client_setinfo, 4},
         {"SETNAME", " name", client_setname, 3},
         {"STAY", "", serve_stay, 2},

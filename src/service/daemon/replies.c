@@ -222,6 +222,10 @@ void reply_event(struct client *client, const struct node_effect *effect)
 	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
 	                    (unsigned long long)effect->event.fence, (int)effect->event.member.size,
 	                    effect->event.member.bytes, has_value ? " " : "");
+	/* Read the clock here: the time that the client has to stop begins later. */
+	if (effect->event.kind == EVENT_LOST && client->timed)
+		size += snprintf(message + size, sizeof(message) - (size_t)size, "%llu ",
+		                 (unsigned long long)(clock_lease_ns() / LOOP_MS));
 	if (has_value) {
 		memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
 		size += (int)effect->event.value.size;
