@@ -1,6 +1,7 @@
 """baton run, row by row: options, exit codes, environment, streams, signals, each way to lose the lock, each process killed."""
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -176,6 +177,21 @@ class ExitCodes(ServiceTest):
         self.node.stop(signal.SIGKILL)
         self.assertEqual(self.finish(waiter)[0], 69)
         self.assertFalse(os.path.exists(self.path("entered")))
+
+    def test_without_a_limit_it_says_that_the_node_is_gone(self):
+        self.hold("x")
+        waiter = self.start("run", "x", "echo", "entered")
+        self.wait_for_waiters("x")
+        self.node.stop(signal.SIGKILL)
+        self.assertTrue(select.select([waiter.stderr], [], [], PATIENCE)[0], "nothing is said of it")
+        self.node.start()
+        self.assertEqual(self.finish(waiter), (0, "entered\n", f"baton run: waiting for the node at {self.node.socket} to come back\n"))
+
+    def test_an_alarm_that_was_set_before_ends_the_wait(self):
+        """As in perl -e 'alarm 1; exec @ARGV'."""
+        self.hold("x")
+        begin = lambda: signal.setitimer(signal.ITIMER_REAL, 1)
+        self.assertEqual(self.start("run", "x", "true", preexec_fn=begin).wait(PATIENCE), -signal.SIGALRM)
 
     @staticmethod
     def has_socket(pid):
@@ -382,12 +398,15 @@ class Signals(ServiceTest):
 
     def test_what_is_ignored_does_not_end_the_wait(self):
         holder = self.hold("x")
-        waiter = self.start("run", "x", "sh", "-c", "exit 3",
-                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.wait_for_waiters("x")
-        waiter.send_signal(signal.SIGHUP)
+        waiters = []
+        for number in (signal.SIGHUP, signal.SIGALRM):
+            waiters.append(self.start("run", "x", "sh", "-c", "exit 3",
+                                      preexec_fn=lambda number=number: signal.signal(number, signal.SIG_IGN)))
+            self.wait_for_waiters("x", len(waiters))
+            waiters[-1].send_signal(number)
         self.let_go(holder)
-        self.assertEqual(waiter.wait(PATIENCE), 3)
+        for waiter in waiters:
+            self.assertEqual(waiter.wait(PATIENCE), 3)
 
     def test_stopped_and_continued(self):
         """Without a terminal: what stops the command also stops `baton run`, and what continues one continues both."""

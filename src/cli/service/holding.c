@@ -24,6 +24,9 @@ enum {
 	WAIT_MARGIN_MS = 2000,
 	NOWAIT_MS_MAX = 3000,
 	RETRY_MS = 100, /* how often to look for a node */
+	/* How often to look whether a wait without limit has a node. If it has none twice, the user
+	 * is told. */
+	LOOK_S = 2,
 	RELEASE_MS_MAX = 1000,
 	/* Descriptors for connections, signals, timers and the guardian, with some to spare. */
 	DESCRIPTORS = 16,
@@ -302,12 +305,50 @@ void end_by_signal(int number, bool group)
 	_exit(EXIT_SIGNAL + number);
 }
 
+static bool connection_has_ended(const struct holding *holding)
+{
+	struct pollfd item = {.fd = baton_fd(holding->baton), .events = POLLRDHUP};
+
+	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
+}
+
+/* Tells once that a wait without limit has no node any more. */
+static void tell_if_alone(void)
+{
+	int error = errno;
+
+	if (waiting->address[0] != '\0') /* it had one */
+		waiting->looks_alone = connection_has_ended(waiting) ? waiting->looks_alone + 1 : 0;
+	if (waiting->looks_alone == 2 && !waiting->told_alone) {
+		say_directly("baton ");
+		say_directly(waiting->words->command);
+		say_directly(": waiting for the node at ");
+		say_directly(waiting->address);
+		say_directly(" to come back\n");
+		waiting->told_alone = true;
+	}
+	errno = error;
+}
+
+/* True if SIGALRM would not end this process, and its handler is there only for timers. */
+static bool spares_alarm(void)
+{
+	return waiting->words->timeout_ms < 0 && (sigismember(&waiting->ignored, SIGALRM) == 1 ||
+	                                          sigismember(&waiting->mask, SIGALRM) == 1);
+}
+
 static void stop_waiting(int number, siginfo_t *info, void *context)
 {
-	bool over = number == SIGALRM && info->si_code == SI_KERNEL;
-	int code = over ? give_up() : 0;
-
 	(void)context;
+	if (number == SIGALRM && info->si_code == SI_TIMER) {
+		tell_if_alone();
+		return;
+	}
+	if (number == SIGALRM && spares_alarm())
+		return;
+	bool over =
+	        number == SIGALRM && info->si_code == SI_KERNEL && waiting->words->timeout_ms >= 0;
+	int code = over ? give_up() : 0;
 	holding_report(waiting, false, -1);
 	if (over)
 		_exit(code);
@@ -350,6 +391,18 @@ static void note_signals(struct holding *holding)
 	}
 }
 
+/* A wait without limit has a timer of its own: an alarm that was set before this program was executed
+ * ends the wait. */
+static void arm_look(struct holding *holding)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	const struct itimerspec times = {.it_interval = {.tv_sec = LOOK_S},
+	                                 .it_value = {.tv_sec = LOOK_S}};
+
+	holding->has_look = timer_create(CLOCK_MONOTONIC, &event, &holding->look) == 0 &&
+	                    timer_settime(holding->look, 0, &times, NULL) == 0;
+}
+
 static void arm_timer(const struct holding_words *words)
 {
 	int64_t ms =
@@ -363,7 +416,8 @@ static void arm_timer(const struct holding_words *words)
 
 static void watch_signals(struct holding *holding)
 {
-	struct sigaction action = {.sa_sigaction = stop_waiting, .sa_flags = SA_SIGINFO};
+	struct sigaction action = {.sa_sigaction = stop_waiting,
+	                           .sa_flags = SA_SIGINFO | SA_RESTART};
 	sigset_t ending, alarm;
 
 	note_signals(holding);
@@ -372,22 +426,22 @@ static void watch_signals(struct holding *holding)
 	signal(SIGCHLD, SIG_DFL);
 	sigfillset(&action.sa_mask);
 	holding_ending_signals(holding, &ending);
-	if (holding->words->timeout_ms >= 0)
-		sigaddset(&ending, SIGALRM);
+	sigaddset(&ending, SIGALRM);
 	for (int signal = 1; signal <= SIGRTMAX; signal++) {
 		if (sigismember(&ending, signal) == 1)
 			sigaction(signal, &action, NULL);
 	}
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
-	if (holding->words->timeout_ms >= 0)
-		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
 	arm_timer(holding->words);
+	if (holding->words->timeout_ms < 0)
+		arm_look(holding);
 }
 
 /* From now on signals are read from a descriptor. The handler must be removed before a fork: a
  * command that gets a signal before its exec would otherwise report as if it were this process. */
-static void block_signals(const struct holding *holding)
+static void block_signals(struct holding *holding)
 {
 	const struct itimerval none = {0};
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -396,6 +450,11 @@ static void block_signals(const struct holding *holding)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setitimer(ITIMER_REAL, &none, NULL);
+	if (holding->has_look)
+		timer_delete(holding->look);
+	holding->has_look = false;
+	/* A signal of a timer that has just fired is discarded: the command must not get it. */
+	signal(SIGALRM, SIG_IGN);
 	holding_ending_signals(holding, &ending);
 	sigaddset(&ending, SIGALRM);
 	for (int signal = 1; signal <= SIGRTMAX; signal++) {
@@ -442,13 +501,6 @@ static int refuse_grace(const struct holding *holding)
 	        (long long)holding->words->grace_ms, holding->node, (long long)holding->lease_ms,
 	        percent_max, (long long)holding->lease_ms * percent_max / 100);
 	return holding_misused(holding->words, &problem);
-}
-
-static bool connection_has_ended(const struct holding *holding)
-{
-	struct pollfd item = {.fd = baton_fd(holding->baton), .events = POLLRDHUP};
-
-	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
 }
 
 /* Notes the reason: as a word for --status-fd, and as a text for people. */
@@ -533,6 +585,9 @@ static int reach_node(struct holding *holding, int *ret_code)
 	                    fits && holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
 	if (error == 0)
 		*ret_code = fits ? HOLDING_ACQUIRED : refuse_grace(holding);
+	if (error == 0)
+		snprintf(holding->address, sizeof(holding->address), "%s",
+		         baton_address(holding->baton));
 	return error;
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* The exit codes of these three (sysexits.h), so that the low numbers are left for the command. */
 enum {
@@ -102,6 +103,14 @@ struct holding {
 	char why[BATON_NAME_MAX + 80];
 	/* When the lock was asked for, and when acquired; acquired_ns 0: never. */
 	uint64_t asked_ns, acquired_ns;
+	/* The address of the node that was reached, for the handler that says that it is gone: the
+	 * library may be changing its own copy. */
+	char address[300];
+	timer_t look; /* fires again and again while it waits without limit, if `has_look` */
+	bool has_look;
+	/* How many times in a row it was seen that there is no connection. */
+	volatile unsigned looks_alone;
+	volatile bool told_alone; /* the user was told that the node is gone */
 	/* The signal settings at the start, which the command must get back. */
 	sigset_t mask;
 	sigset_t ignored;

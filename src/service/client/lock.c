@@ -18,7 +18,7 @@ enum { UNLOCKS_PENDING_MAX = 64 };
 enum { ANSWER_MS = 5000 };
 
 /* How often to try again while there is no node, or none in a view. */
-enum { RETRY_MS = 100 };
+enum { RETRY_MS = 100, RETRY_MS_MAX = 800 };
 
 /* A LOCK, or an ELECT with a value. */
 struct lock_request {
@@ -189,11 +189,13 @@ static bool may_pass(int error)
 	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
 }
 
-/* Is it worth another try? Pauses first, unless the session that ended had existed for longer. */
+/* Is it worth another try? Pauses first, unless the session that ended had existed for longer. Without
+ * a limit of time, pauses become longer. */
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
-                     int64_t until_ms)
+                     int64_t until_ms, long *pause_ms)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
+	const struct timespec pause = {.tv_sec = *pause_ms / 1000,
+	                               .tv_nsec = *pause_ms % 1000 * 1000000L};
 
 	if (error == BATON_ECONNECTION && !fresh)
 		return true;
@@ -202,6 +204,8 @@ static bool waits_on(const struct lock_request *request, int error, bool met, bo
 	if (request->timeout_ms > 0 ? now_ms() + RETRY_MS >= until_ms : !met)
 		return false;
 	nanosleep(&pause, NULL);
+	if (request->timeout_ms < 0 && *pause_ms < RETRY_MS_MAX)
+		*pause_ms *= 2;
 	return true;
 }
 
@@ -212,6 +216,7 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 {
 	int64_t until_ms = request.timeout_ms > 0 ? now_ms() + request.timeout_ms : 0;
 	int error = want(baton, name, &request);
+	long pause_ms = RETRY_MS;
 	bool fresh, met = false;
 
 	if (error < 0)
@@ -227,12 +232,13 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 		fresh = !handle_is_open(baton);
 		error = ask(baton, &request);
 		if (error == 0) {
+			pause_ms = RETRY_MS;
 			error = settle(baton, true, ret_fence);
 			/* The node accepted the request, so it was in a view. */
 			met = met || error == BATON_ECONNECTION;
 		}
 		baton->answer_by_ms = 0;
-	} while (error < 0 && waits_on(&request, error, met, fresh, until_ms));
+	} while (error < 0 && waits_on(&request, error, met, fresh, until_ms, &pause_ms));
 	if (error < 0)
 		forget_wanted(baton);
 	return error;
