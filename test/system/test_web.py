@@ -237,6 +237,21 @@ class Single(WebTest):
             for at in times:
                 self.assertLessEqual(sum(at <= other < at + 1000 for other in times), 50)
 
+    def test_a_viewer_that_does_not_read_skips_and_is_told(self):
+        node = self.serving()
+        web = self.web(node)
+        with Stream(web) as slow, node.client() as client:
+            slow.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            for i in range(180):
+                client.call("LOCK", f"{i:0240}")
+            end = time.monotonic() + 14
+            while time.monotonic() < end: # the kernel keeps some seconds of this for it, and the ring six more
+                client.call("LOCK", "x" * 240)
+                client.call("UNLOCK", "x" * 240)
+                time.sleep(0.02)
+            self.assertGreater(slow.next("skipped")["events"], 0)
+            self.assertEqual(len(slow.next("status")["status"]["locks"]), 180)
+
     def test_break_needs_leave(self):
         node = self.serving()
         web = self.web(node, "--control")

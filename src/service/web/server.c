@@ -18,6 +18,7 @@ enum {
 	CONNECTIONS_MAX = 1024, /* the most connections at a time */
 	STREAMS_MAX = 900,      /* the most connections that are streams */
 	SILENCE_MAX = 30,       /* how many seconds a connection may take or send nothing */
+	UNREAD_MAX = 131072,    /* how many bytes the kernel keeps for one that does not read */
 	STREAM_BLOCK = 8192,    /* the most bytes of a stream that are read at a time */
 };
 
@@ -472,11 +473,14 @@ static int open_listener(struct server *server)
 	bool six = address->ss_family == AF_INET6;
 	socklen_t size = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int yes = 1;
+	int yes = 1, unread_max = UNREAD_MAX;
 
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	/* Connections inherit it. The kernel would keep up to 4 MiB for a viewer that does not read,
+	 * who would then see the last minute before the news that something was left out. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unread_max, sizeof(unread_max));
 	if (six)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
 	if (bind(fd, (struct sockaddr *)address, size) != 0 || listen(fd, SOMAXCONN) != 0 ||
