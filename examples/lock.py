@@ -12,7 +12,7 @@ import redis
 
 
 class Session:
-    """A connection is a session: one connection, never a pool, and never made anew behind our back."""
+    """A connection is a session: there is one connection, never a pool, and it is never reopened without our knowledge."""
 
     def __init__(self, socket):
         self.connection = redis.connection.UnixDomainSocketConnection(path=socket)
@@ -27,7 +27,7 @@ class Session:
         return self.ask("LOCK", name, "TIMEOUT", timeout_ms)
 
     def unlock(self, name, fence):
-        """Gives the lock back. Returns whether it was held until now."""
+        """Gives the lock back. Returns whether it was held until this moment."""
         return self.ask("UNLOCK", name, fence) == 1
 
 
@@ -43,12 +43,12 @@ def main(name, timeout_ms):
         return 75
     print(f"fence {fence}", flush=True)
 
-    sys.stdin.read()  # the work, with the fence for whatever checks it
+    sys.stdin.read()  # the work; pass the fence to every service that checks it
 
     try:
         held = session.unlock(name, fence)
     except redis.ConnectionError:
-        held = False  # the session has ended, and with it what it held
+        held = False  # the session has ended, so its locks are lost
     if not held:
         print(f"{name} was lost", file=sys.stderr)
     return 0 if held else 76

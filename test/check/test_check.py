@@ -1,4 +1,4 @@
-"""The checker itself: exact counts, counterexamples that replay, limits."""
+"""Tests the checker itself: its exact counts, its counterexamples (which replay) and its limits."""
 import json
 import os
 import re
@@ -78,7 +78,7 @@ class Check(unittest.TestCase):
     def test_long_rows_keep_the_memory_too(self):
         for threads in (1, 2, 5):
             words = f"check ricart-agrawala --nodes 64 --entries 2 --max-memory 50M --threads {threads}".split()
-            # A process begins with its parent's peak, and this one may be larger than the limit: a small one stands between.
+            # A new process starts with its parent's peak memory, which may exceed the limit here: a small process goes between.
             measure = ("import os, sys; _, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0); "
                        "print(os.waitstatus_to_exitcode(status), usage.ru_maxrss, file=sys.stderr)")
             measured = subprocess.run([sys.executable, "-c", measure, BATON, *words], capture_output=True, text=True, check=True)
@@ -174,13 +174,13 @@ class Check(unittest.TestCase):
 
 
 def figures(result):
-    """Returns all figures but those that depend on the machine."""
+    """Returns all figures except those that depend on the machine."""
     return {key: value for key, value in result.items()
             if key not in ("seconds", "states_per_second", "bytes_per_state")}
 
 
 def steps(result):
-    """Returns how many steps the counterexample says that it has."""
+    """Returns the number of steps that the counterexample claims to have."""
     return result["counterexample"] and result["counterexample"].split("\n")[0].split("; ")[1]
 
 

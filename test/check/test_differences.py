@@ -9,8 +9,8 @@ from baton import baton, check
 
 
 class Model:
-    """States are (nodes, messages): a node (ours, highest, replies to come, deferred, entries left), a message (to, number, from)
-    or (to, 0, 0), a REPLY. Messages overtake each other."""
+    """A state is (nodes, messages). A node is (ours, highest, replies to come, deferred, entries left). A message is (to, number,
+    from), or (to, 0, 0) for a REPLY. Messages overtake each other."""
 
     def __init__(self, nodes):
         self.nodes = nodes
@@ -42,7 +42,7 @@ class Model:
         return tuple(places), tuple(sorted(flight + sent))
 
     def reachable(self, entries, seen_as=lambda state: state):
-        """All states as they are seen, and how many steps there are from them. -1 entries are never used up."""
+        """Returns all states, each as it is seen, and the number of steps from them. With -1, entries are never used up."""
         start = (tuple((0, 0, 0, frozenset(), entries) for _ in range(self.nodes)), ())
         seen, todo, transitions = {start}, [start], 0
         while todo:
@@ -56,7 +56,7 @@ class Model:
 
 
 def lower(state):
-    """Returns the state with all numbers lowered as far as possible; the entries that are left do not matter."""
+    """Returns the state with all numbers lowered as far as possible. The number of entries that are left is ignored."""
     places, flight = state
     by = min([highest for _, highest, *_ in places] + [ours - 1 for ours, *_ in places if ours] +
              [number - 1 for _, number, _ in flight if number])
@@ -67,7 +67,7 @@ def lower(state):
 
 class Differences(unittest.TestCase):
     def test_the_model_is_the_algorithm(self):
-        """As many states and steps with bounded entries, and numbers as they are."""
+        """With bounded entries and unchanged numbers, the model has as many states and steps as the checker finds."""
         for nodes, entries in ((2, 1), (2, 3), (3, 1), (3, 2)):
             states, transitions = Model(nodes).reachable(entries)
             result = check(f"ricart-agrawala --nodes {nodes} --entries {entries} --reorder")
@@ -84,7 +84,7 @@ class Differences(unittest.TestCase):
                              (True, "holds", "none", "none"))
 
     def test_bounded_runs_with_all_numbers_lowered_come_to_the_same_states(self):
-        """Nothing is in the quotient that no run has, and nothing that a run has is missing."""
+        """Every state of the quotient occurs in some run, and every state of a run is in the quotient."""
         for nodes, entries in ((2, 6), (3, 3)):
             states, _ = Model(nodes).reachable(entries)
             seen = {lower(state) for state in states}

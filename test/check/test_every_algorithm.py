@@ -1,6 +1,5 @@
-"""
-A short run of every algorithm, in every driver of the laboratory, and of each form of a comparison. Other tests count what comes out; this one is for the sanitizers,
-under which they would take too long.
+"""Runs every algorithm briefly in every driver of the laboratory, and each form of a comparison. Other tests check the results.
+This one is for the sanitizers, under which the others would take too long.
 """
 import json
 import os
@@ -38,7 +37,7 @@ class EveryAlgorithm(unittest.TestCase):
                 self.assertTrue(report["complete"])
 
     def test_as_printed(self):
-        """The errors of the documents: other branches of the same files."""
+        """Runs the errors of the documents, which are other branches of the same files."""
         for row in ALGORITHMS:
             with self.subTest(row["name"]):
                 self.assertIn(baton("check", row["name"], "--nodes 3 --param text=printed --max-states 20000 --timeout 60").code,

@@ -1,4 +1,4 @@
-"""The checker tries each fault at every moment, and what it finds can be replayed."""
+"""The checker tries each fault at every moment, and its counterexamples can be replayed."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ def outcome(result):
 
 class EveryAlgorithm(unittest.TestCase):
     def test_each_counterexample_replays_to_its_last_line(self):
-        """A step that the checker made and the replay cannot make, or the other way round, fails here."""
+        """Fails if the checker makes a step that the replay cannot make, or the other way round."""
         found = 0
         for name in mutual_exclusion():
             for fault in FAULTS:
@@ -58,16 +58,17 @@ class WhatIsKnown(unittest.TestCase):
     def test_a_lost_message(self):
         self.expect("suzuki-kasami --nodes 3 --lose token", "waits")
         self.expect("suzuki-kasami --nodes 3 --lose request", "waits")
-        self.expect("misra --nodes 3 --entries 2 --lose token", "none")  # the other token finds out
+        self.expect("misra --nodes 3 --entries 2 --lose token", "none")  # the other token notices that
 
     def test_a_duplicated_message(self):
-        """REQUEST twice gives REPLY twice, and a node counts replies; suzuki-kasami's requests have numbers."""
+        """A duplicated REQUEST gives two REPLYs, and a ricart-agrawala node counts replies. The requests of suzuki-kasami have
+        numbers."""
         self.expect("ricart-agrawala --nodes 3 --entries 2 --duplicate request", "two inside")
         self.expect("suzuki-kasami --nodes 3 --entries 2 --duplicate request", "none")
         self.expect("suzuki-kasami --nodes 3 --entries 2 --duplicate token", "two inside")
 
     def test_a_node_that_crashes(self):
-        """Only the node with the token matters to suzuki-kasami; every node matters to ricart-agrawala."""
+        """For suzuki-kasami only the node with the token matters; for ricart-agrawala every node does."""
         self.expect("suzuki-kasami --nodes 3 --entries 2 --crash 1:bystander", "none")
         self.expect("suzuki-kasami --nodes 3 --crash 1:holder", "waits")
         self.expect("ricart-agrawala --nodes 3 --crash 1:bystander", "waits")
@@ -78,7 +79,7 @@ class WhatIsKnown(unittest.TestCase):
         self.assertIn("# from here on everything between 1 and 2 is lost\n", scenario)
 
     def test_it_says_as_many_steps_as_it_lists(self):
-        """A cut link and the second end of a rewired one are no steps of the schedule."""
+        """A cut link and the second end of a rewired link are not steps of the schedule."""
         for words in ("neilsen --nodes 3 --cut", "helary --topology line --nodes 3 --rewire 2 --param text=printed:rewire",
                       "suzuki-kasami --nodes 3 --lose token"):
             scenario = check(words)["counterexample"]
@@ -104,7 +105,7 @@ class WhatIsKnown(unittest.TestCase):
 
 class WhatIsSought(unittest.TestCase):
     def test_the_worst_is_found_even_if_something_else_is_nearer(self):
-        """One waits after two steps; that all wait takes more."""
+        """After two steps one node waits. It takes more steps until all wait, and that is the worst."""
         near, worst = (check("ricart-agrawala --nodes 3 --lose answer", find) for find in ("", "--find all-wait"))
         self.assertEqual((near["deadlock"], worst["deadlock"]), ("found", "found"))
         self.assertLess(near["depth"], worst["depth"])
@@ -124,7 +125,8 @@ class WhatIsSought(unittest.TestCase):
             self.assertEqual(baton(cell["command"].removeprefix("baton ")).code, 0 if cell["outcome"] == "unnoticed" else 1)
 
     def test_each_command_of_the_page_shows_its_cell(self):
-        """Those of doc/faults.md, as a reader types them; unless it takes more than some ten thousand states."""
+        """Runs the commands of doc/faults.md as a reader types them, except those that need more than about ten thousand
+        states."""
         with open(os.path.join(ROOT, "doc/faults.md"), encoding="utf-8") as file:
             commands = [line.rstrip("\n").split("  # ") for line in file if line.startswith("baton ")]
         self.assertGreater(len(commands), 90)

@@ -1,4 +1,4 @@
-"""A verdict says what was shown, and nothing else."""
+"""A verdict claims what was shown, and nothing more."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ def verdicts(result):
 
 class BoundedEntries(unittest.TestCase):
     def test_nobody_can_starve_for_lack_of_entries_so_starvation_is_not_decided(self):
-        """The rule of this text starves, which four or six entries of others do not show."""
+        """The rule of this text starves a node, but four or six entries of the others are too few to show it."""
         result = check(STARVES)
         self.assertTrue(result["complete"])
         self.assertEqual(verdicts(result), ["holds", "none", None])
@@ -44,7 +44,7 @@ class BoundedEntries(unittest.TestCase):
     def test_where_numbers_grow_it_is_said_that_it_cannot_be_decided_so(self):
         for name in GROWS:
             with self.subTest(name=name):
-                if "misra" not in name:  # whose numbers grow even if nobody enters
+                if "misra" not in name:  # its numbers grow even if nobody enters
                     self.assertRegex(baton("check", name, "--nodes 2").out,
                                      r"starvation: not decided \(entries are bounded; [a-z ]+ grow without bound, so "
                                      r"that --entries unlimited cannot decide it: look at the bypass\)\n")
@@ -96,7 +96,7 @@ class CutShort(unittest.TestCase):
         for option in ([], ["--json"]):
             with subprocess.Popen([BATON, *words.split(), *option], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as process:
-                # It watches for the signal once it searches: then it takes memory.
+                # It handles the signal only while it searches, so wait until it uses memory.
                 until("a search", lambda: memory_mb(process.pid) > 40)
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate()
@@ -134,7 +134,7 @@ class Bypass(unittest.TestCase):
 
 
 class Defaults(unittest.TestCase):
-    """A check without options answers, whatever the algorithm, and says what it took on."""
+    """A check without options gives an answer for every algorithm, and says which values it chose."""
 
     def test_all_answer_within_seconds(self):
         for row in report("algorithms")["algorithms"]:

@@ -1,4 +1,4 @@
-"""Every bad input: exit 2, one line on stderr that says what is wrong, nothing on stdout."""
+"""Every bad input gives exit code 2, one line on stderr that says what is wrong, and nothing on stdout."""
 import os
 import subprocess
 import tempfile
@@ -6,7 +6,7 @@ import unittest
 
 from baton import BATON, baton
 
-# What is typed, and what the line must contain.
+# The words that are typed, and the text that the line must contain.
 CASES = [
     ("frobnicate", "unknown command 'frobnicate'"),
     ("smi neilsen", "did you mean 'sim'?"),

@@ -1,4 +1,4 @@
-"""baton cert: what is in the files that it makes, and what it refuses."""
+"""Tests baton cert: the content of the files that it makes, and the words that it refuses."""
 import os
 import pathlib
 import stat
@@ -56,7 +56,7 @@ class Cert(unittest.TestCase):
         self.assertIn("CA:TRUE, pathlen:0", ca)
 
     def lasts(self, name, days):
-        """Is the certificate valid for about so many days?"""
+        """Tells whether the certificate is valid for about this many days."""
         path = os.path.join(self.ca, name + ".crt")
         return [openssl("x509", "-in", path, "-noout", "-checkend", str((days + more) * 86400)).returncode
                 for more in (-1, 1)] == [0, 1]
@@ -78,7 +78,7 @@ class Cert(unittest.TestCase):
         self.make("ca", self.ca, expect=2, error="exists, and is not replaced")
         self.make("node", "n1", "--ca", self.ca, expect=2, error="exists, and is not replaced")
         self.make("client", "n1", "--ca", self.ca, expect=2, error="exists, and is not replaced")
-        os.unlink(os.path.join(self.ca, "n1.crt")) # the key alone is enough
+        os.unlink(os.path.join(self.ca, "n1.crt")) # a difference in the key alone is enough
         self.make("node", "n1", "--ca", self.ca, expect=2, error="n1.key' exists, and is not replaced")
         del before["n1.crt"]
         self.assertEqual(before, self.content())

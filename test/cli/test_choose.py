@@ -1,4 +1,4 @@
-"""baton choose: an answer that follows from what was measured."""
+"""Tests baton choose: its answer follows from the measured figures."""
 import math
 import re
 import unittest
@@ -42,7 +42,7 @@ class Choose(unittest.TestCase):
     def test_the_figures_are_those_of_compare(self):
         words = "--nodes 8 --load heavy"
         rows = {row["algorithm"]: row for row in report("compare", words)["rows"] if row["parameter"] is None}
-        # Where all are linked, one that floods uses all links.
+        # Where every node is linked to every other, an algorithm that floods uses all links.
         rows["helary"] = report("compare", words, "--algorithms helary --topology complete")["rows"][0]
         for candidate in choose(words)["candidates"]:
             heavy = rows[candidate["algorithm"]]["heavy"]
@@ -50,7 +50,7 @@ class Choose(unittest.TestCase):
             self.assertAlmostEqual(candidate["heavy"]["delay"] / heavy["sync_delay"]["mean"], 1, delta=0.02)
 
     def test_only_what_the_links_allow_is_tried(self):
-        """raymond makes do with a spanning tree; what needs more is left out, with the reason."""
+        """raymond needs only a spanning tree. Algorithms that need more links are left out, and the reason is given."""
         answer = choose("--topology grid:3x3")
         self.assertEqual({(c["algorithm"], c["spanning_tree"]) for c in answer["candidates"]},
                          {("raymond", True), ("helary", False)})
@@ -58,7 +58,7 @@ class Choose(unittest.TestCase):
         self.assertEqual(len(reasons), 13)
         self.assertIn("every node", reasons["neilsen"])
         self.assertIn("ring", reasons["dijkstra-ring"])
-        self.assertEqual(reasons["le-lann"], reasons["dijkstra-ring"])  # a grid is no ring, whatever the token does
+        self.assertEqual(reasons["le-lann"], reasons["dijkstra-ring"])  # a grid is not a ring, whichever way the token goes
         self.assertIn("node 1", reasons["central"])
         reasons = {left["algorithm"]: left["why"] for left in choose("--topology ring --nodes 5")["left_out"]}
         self.assertIn("goes round for ever", reasons["le-lann"])

@@ -1,4 +1,4 @@
-"""baton compare: its table, its JSON and CSV, and that they depend neither on chance nor on threads."""
+"""Tests baton compare: its table, its JSON and its CSV, which depend neither on chance nor on the number of threads."""
 import csv
 import functools
 import io
@@ -18,7 +18,7 @@ def compare(*words, expect=0):
 
 
 def at(row, path):
-    """The figure that a claim is about: "light.messages.max" of a row."""
+    """Returns the figure of a row at a path such as "light.messages.max", which a claim names."""
     return functools.reduce(lambda value, name: None if value is None else value[name], path.split("."), row)
 
 
@@ -52,7 +52,7 @@ class Table(unittest.TestCase):
         self.assertIn("left out at 6 nodes: topology 'grid:2x3' is not a tree graph, as is needed by raymond", text)
         left = {(row["algorithm"], row["nodes"]) for row in compare("--topology ring --nodes 3,5", SMALL)["left_out"]}
         self.assertIn(("lamport", 5), left)
-        self.assertNotIn(("lamport", 3), left)  # a ring of three is complete
+        self.assertNotIn(("lamport", 3), left)  # a ring of three nodes is complete
 
     def test_a_topology_is_not_cut(self):
         for topology in ("radiating:3 --nodes 7", "edges:1-2,2-3,3-4,4-5,5-6,6-7,7-8,8-1"):
@@ -61,7 +61,7 @@ class Table(unittest.TestCase):
             self.assertNotIn("…", "".join(lines))
 
     def test_says_who_claims_it(self):
-        """What a document says of the messages, and which one; what follows from the rules is counted apart."""
+        """Each claim about messages names its document. Claims that follow from the rules are counted separately."""
         text = baton("compare --nodes 4 --algorithms maekawa,lamport,dijkstra-ring,dolev-klawe-rodeh", SMALL).out
         rows = {line.split()[0]: line for line in text.splitlines()[3:] if line.startswith(("ma", "la", "di", "do", "  var"))}
         self.assertIn(" 3√N–7√N ", rows["maekawa"])
@@ -78,7 +78,7 @@ class Table(unittest.TestCase):
             self.assertEqual(whole[name], {verdict: counted.count(verdict) for verdict in whole[name]})
 
     def test_long_work_is_announced(self):
-        """What takes minutes says so before it begins, and what would take less; anything shorter says nothing."""
+        """A run that takes minutes says so before it begins, and says what would take less. A shorter run says nothing."""
         with subprocess.Popen([BATON, *"compare --nodes 1024 --csv".split()], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as process:
             line = process.stderr.readline()
@@ -113,7 +113,7 @@ class Table(unittest.TestCase):
                 try:
                     while part := os.read(leader, 4096):
                         text += part
-                except OSError:  # the other end is closed
+                except OSError:  # the reader has closed its end
                     pass
                 os.close(leader)
                 self.assertEqual(process.wait(), 0)
@@ -174,12 +174,12 @@ class Figures(unittest.TestCase):
                     self.assertEqual(at(row, claim["quantity"]), claim["measured"], (row["algorithm"], claim))
 
     def test_light_figures_are_those_of_sim(self):
-        """The extremes and the mean of a long run, but for its beginning."""
+        """They are the extremes and the mean of a long run without its beginning."""
         for algorithm in ("central", "suzuki-kasami", "dijkstra-ring", "helary"):
             row = compare(f"--nodes 6 --algorithms {algorithm} --entries 2000 --seeds 1..5")["rows"][0]
             run = sim(f"{algorithm} --nodes 6 --load light --entries 20000")
             self.assertAlmostEqual(row["light"]["messages"]["mean"] / run["messages"]["per_entry"], 1, delta=0.03)
-            short = sim(f"{algorithm} --nodes 6 --load light --entries 2000")  # numbers grow, and so do bytes
+            short = sim(f"{algorithm} --nodes 6 --load light --entries 2000")  # numbers grow, and with them the bytes
             self.assertAlmostEqual(row["light"]["bytes"] / short["bytes"]["per_entry"], 1, delta=0.05)
             self.assertLessEqual(row["light"]["messages"]["min"], run["messages"]["min"])
             self.assertGreaterEqual(row["light"]["messages"]["max"], run["messages"]["max"])

@@ -1,4 +1,4 @@
-"""baton compare --html: a page that needs nothing but itself, and whose plots, words and tables are what --json says."""
+"""Tests baton compare --html: the page needs no other file, and its plots, texts and tables agree with --json."""
 import json
 import math
 import os
@@ -15,7 +15,7 @@ SMALL = "--entries 20 --seeds 1..2"
 
 
 class Made:
-    """A page, and what the same command says otherwise."""
+    """A page, and the output of the same command with --json."""
 
     def __init__(self, *words, name="page.html", output="--json"):
         arguments = [part for word in words for part in word.split()]
@@ -34,7 +34,7 @@ class Made:
         return next((element for element in self.page.iter() if element.get("id") == name), None)
 
     def plots(self):
-        """{plot: {series: [(x, y), …]}}, from the marks."""
+        """Returns {plot: {series: [(x, y), …]}}, read from the marks."""
         return {plot.get("id"): {series.get("data-name"): [(float(mark.get("data-x")), float(mark.get("data-y")))
                                                           for mark in series.iter("use") if mark.get("data-x")]
                                  for series in plot.iter("g") if series.get("data-name")}
@@ -45,11 +45,11 @@ class Made:
         return next(part for part in panel.iter("div") if part.get("class") == "seen")
 
     def seen(self, plot):
-        """The words below a plot."""
+        """Returns the text below a plot."""
         return " ".join("".join(self.below(plot).itertext()).split())
 
     def growth(self, plot):
-        """{law: {series: factor or exponent}}"""
+        """Returns {law: {series: factor or exponent}}."""
         laws = self.below(plot).find("dl")
         return {law.text: dict("".join(member.itertext()).split("\xa0") for member in members)
                 for law, members in zip(laws.iter("dt"), laws.iter("dd"))}
@@ -60,7 +60,7 @@ def name_of(row):
 
 
 def expected(rows, kind, figure):
-    """What a plot against the size must show; 0 has no place on a logarithmic scale."""
+    """Returns the points that a plot against the size must show. A value of 0 has no place on a logarithmic scale."""
     points = {}
     for row in rows:
         if row["kind"] == kind:
@@ -69,7 +69,7 @@ def expected(rows, kind, figure):
 
 
 class Faults(unittest.TestCase):
-    """--faults --html: the fault table as a figure, and the command for each of its cells."""
+    """Tests --faults --html: the fault table as a figure, and the command for each of its cells."""
 
     @classmethod
     def setUpClass(cls):
@@ -100,7 +100,7 @@ class Faults(unittest.TestCase):
         for part in (0, 1):
             self.assertEqual(len({next(iter(look))[part] for look in looks.values()}), len(looks))
         light = [self.lightness(next(iter(looks[name]))[0]) for name in ("unnoticed", "all slower", "one waits", "all wait")]
-        self.assertEqual(light, sorted(light, reverse=True))  # in print the worse is the darker
+        self.assertEqual(light, sorted(light, reverse=True))  # in print, a worse result is darker
 
     @staticmethod
     def lightness(colour):
@@ -159,7 +159,7 @@ class Plots(unittest.TestCase):
             self.assert_points(self.made.plots()[plot], {name: line for name, line in points.items() if line})
 
     def test_marks_are_where_they_belong(self):
-        """Along a logarithmic axis equal ratios are equal ways; marks of one value are at one place."""
+        """On a logarithmic axis, equal ratios are equally far apart. Marks of the same value are at the same place."""
         for plot in (svg for svg in self.made.page.iter("svg") if svg.get("class") == "plot"):
             marks = [mark for mark in plot.iter("use") if mark.get("data-x")]
             self.assertGreater(len(marks), 20)
@@ -207,7 +207,7 @@ class Plots(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """What is said to be seen is in the figures."""
+    """The texts agree with the figures."""
 
     @classmethod
     def setUpClass(cls):
@@ -285,7 +285,7 @@ class Tables(unittest.TestCase):
         table = self.made.by_id(name)
         heads = ["".join(head.itertext()) for head in next(row for row in table.iter("tr") if row.get("class") == "heads")]
         for row in table.find(".//tbody"):
-            yield dict(zip(reversed(heads), reversed(list(row)))), row  # of two columns with one name the first counts
+            yield dict(zip(reversed(heads), reversed(list(row)))), row  # if two columns have the same name, the first counts
 
     def test_have_the_rows_and_columns_of_the_terminal(self):
         for name, kind in (("exclusion", "mutex"), ("election", "election")):
@@ -487,10 +487,10 @@ class InABrowser(unittest.TestCase):
             return box.width > 0 && box.left > edge.left && box.right < edge.right && box.bottom < edge.bottom;
         }).map(text => text.textContent)"""
         self.assertEqual(self.open(400).value(names), ["n²", "n log n"] * 2)
-        self.assertEqual(self.open(1280).value(names), [])  # there it has a label at its end
+        self.assertEqual(self.open(1280).value(names), [])  # there each line has a label at its end
 
     def test_a_phone_shows_the_whole_of_every_line(self):
-        """The labels are cut off there, the marks are not."""
+        """On a phone the labels are cut off, but the marks are not."""
         self.assertEqual(self.open(400).value("""[...document.querySelectorAll('.plot')].flatMap(plot => {
             const edge = plot.parentElement.getBoundingClientRect();
             return [...plot.querySelectorAll('use[data-x]')].filter(mark =>
@@ -503,7 +503,7 @@ class InABrowser(unittest.TestCase):
         shown = f"""[...document.querySelectorAll('#exclusion tbody tr')].filter(row => row.getClientRects().length !== 0)
                     .map(row => Number(row.cells[3].dataset.v))"""
         before = page.value(shown)
-        self.assertEqual(len(before), 16)  # of one size
+        self.assertEqual(len(before), 16)  # all have one size
         page.value(f"{head}.querySelector('button').focus()")
         for state, ordered in (("ascending", sorted(before)), ("descending", sorted(before, reverse=True))):
             page.press("Enter", 13)

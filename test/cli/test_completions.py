@@ -1,4 +1,4 @@
-"""Completion: what the three shells offer, asked of the shells themselves."""
+"""Tests completion by asking the three shells themselves what they offer."""
 
 import os
 import pathlib

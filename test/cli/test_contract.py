@@ -1,4 +1,4 @@
-"""The fields, defaults and exit codes that scripts rely on."""
+"""Tests the fields, defaults and exit codes that scripts rely on."""
 import unittest
 
 from baton import baton, check, report, sim
@@ -23,7 +23,7 @@ class Contract(unittest.TestCase):
                 self.assertIn(f"## {heading}", page.out, row["name"])
 
     def test_where_the_rules_come_from_is_told(self):
-        """Five follow their own paper; the rest another document's account, or an idea only."""
+        """Five algorithms follow their own paper. The others follow another document's account, or only an idea."""
         table = baton("algorithms").out
         self.assertLessEqual(max(map(len, table.splitlines())), 100)
         rows = {line.split()[0]: line for line in table.splitlines() if line}

@@ -1,4 +1,4 @@
-"""baton fence-check: exit codes, and what it says."""
+"""Tests baton fence-check: its exit codes and its messages."""
 import os
 import tempfile
 import unittest

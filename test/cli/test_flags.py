@@ -1,4 +1,4 @@
-"""No flag is ignored in silence: it has an effect, or it is refused, or a word says that it has none."""
+"""No flag is ignored silently: it has an effect, or it is refused, or a message says that it has no effect."""
 import os
 import statistics
 import subprocess
@@ -46,7 +46,7 @@ class Flags(unittest.TestCase):
             self.assertIn(f"{words.split()[0]}: --claims runs nothing", result.err)
 
     def test_chance_has_a_say_in_poisson_load(self):
-        """The error is that of the means of the runs; of one run it is not known."""
+        """The error is the standard error of the runs' means. For a single run it is unknown."""
         words = "compare --algorithms neilsen,central --nodes 8 --load poisson:0.05 --entries 200"
         for row in report(words, "--seeds 1..10")["rows"]:
             messages = row["poisson"][0]["messages"]
@@ -58,7 +58,7 @@ class Flags(unittest.TestCase):
         for row in report(words, "--seeds 1..1")["rows"]:
             self.assertIsNone(row["poisson"][0]["messages"]["error"])
         row, = report("compare --algorithms neilsen --nodes 8 --load heavy --seeds 1..2")["rows"]
-        self.assertEqual(row["heavy"]["messages"]["error"], 0)  # all want in all the time, delays are alike
+        self.assertEqual(row["heavy"]["messages"]["error"], 0)  # all nodes want to enter all the time, and all delays are equal
 
 
 class Files(unittest.TestCase):
@@ -82,7 +82,7 @@ class Files(unittest.TestCase):
             result = baton("replay", path, "--trace", path + ".t", "--diagram", path + ".t")
             self.assertEqual(result.code, 2)
             self.assertIn("the same file", result.err)
-            # Not there yet, and named in two ways.
+            # The file does not exist yet, and it is named in two ways.
             os.symlink(folder, os.path.join(folder, "again"))
             result = baton("replay", path, "--trace", path + ".t", "--diagram", os.path.join(folder, "again", "a.scn.t"))
             self.assertEqual(result.code, 2)

@@ -1,4 +1,4 @@
-"""Without memory a command says so in one line and ends: with 3 in the laboratory, with 71 in the service."""
+"""A command that runs out of memory says so in one line and ends: with exit code 3 in the laboratory, 71 in the service."""
 import os
 import subprocess
 import unittest
@@ -11,7 +11,7 @@ from resp import Closed, encode
 @unittest.skipIf(SANITIZED, "a sanitizer maps more than any limit")
 class OutOfMemory(unittest.TestCase):
     def test_the_laboratory_ends_with_3(self):
-        # Allowed more than there is: a run that is known not to fit would be refused.
+        # The limit exceeds the memory of the machine: otherwise a run that cannot fit would be refused at once.
         done = subprocess.run(["prlimit", "--as=60000000", BATON, "sim", "lamport", "--nodes", "2000", "--max-memory", "8G"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", "baton: out of memory\n"))

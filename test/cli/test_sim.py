@@ -1,4 +1,4 @@
-"""What sim says of a run: who got in and who did not, means of a window, and runs of many seeds."""
+"""Tests the report of sim: which nodes got in, the means of a window, and runs of many seeds."""
 import json
 import statistics
 import tempfile
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from baton import baton, report, sim
 
-# Student's 97.5 % quantiles, from tables: degrees of freedom, quantile.
+# Student's 97.5 % quantiles, from tables: degrees of freedom, then the quantile.
 STUDENT = {1: 12.7062, 2: 4.3027, 4: 2.7764, 9: 2.2622, 19: 2.0930, 40: 2.0211, 120: 1.9799}
 
 
@@ -29,13 +29,13 @@ class WhoGetsIn(unittest.TestCase):
         self.assertEqual(run["waiting"], {"count": 4, "longest": 100})
         self.assertEqual((run["starved"], run["violations"]), ([], 0))
         self.assertEqual(run["response"]["max"], 100)
-        self.assertLess(run["response"]["mean"], 1)  # of finished entries
+        self.assertLess(run["response"]["mean"], 1)  # counts finished entries only
         self.assertEqual(run["entries_per_node"], {"min": 0, "max": 100, "jain": 0.2})
         self.assertIn("waiting     nodes 2, 3, 4, 5 at the end, node 2 since 0, for 100\n",
                       baton("sim neilsen --nodes 5 --lose 1 --entries 100").out)
 
     def test_a_run_too_short_to_tell_who_starves_says_so(self):
-        """1000 entries of others are needed for ten nodes, and there are 999."""
+        """With ten nodes, 1000 entries of others are needed to tell, and there are 999."""
         words = "not decided: node 2 waits while others entered 999 times; after 1000 "
         result = baton("sim neilsen --lose 1 --nodes 10")
         self.assertEqual((result.code, result.err), (0, ""))
@@ -47,7 +47,7 @@ class WhoGetsIn(unittest.TestCase):
         for option in ("", "--json"):
             result = baton("sim neilsen --lose 1 --nodes 10 --seeds 1..3", option)
             self.assertIn("starvation not decided in 3 runs: ", result.err if option else result.out)
-        # Of nodes that never got in, and of those only, whoever waits is not known to starve.
+        # Starvation is undecided only if some node waits that has never got in.
         self.assertIn("not decided", baton("sim neilsen --nodes 20 --entries 10").out)
         for words in ("neilsen", "neilsen --nodes 1000", "raymond --topology line --nodes 50 --entries 500",
                       "singhal --load poisson:0.1 --entries 5000", "neilsen --load light", "neilsen --lose 1 --entries 2000"):
@@ -58,7 +58,7 @@ class WhoGetsIn(unittest.TestCase):
         self.assertEqual(sim("neilsen --load light")["waiting"], {"count": 0, "longest": None})
 
     def test_whoever_waits_while_others_enter_a_hundred_times_each_starves(self):
-        """Four of five are blocked for ever, and the holder goes on."""
+        """Four of five nodes are blocked for ever, while the holder enters again and again."""
         run = sim("neilsen --lose 1", expect=1)
         self.assertEqual(run["starved"], [2, 3, 4, 5])
         self.assertGreater(run["violations"], 0)
@@ -67,12 +67,12 @@ class WhoGetsIn(unittest.TestCase):
         self.assertIn("VIOLATED", text.out)
         self.assertNotIn("no violation", text.out)
         self.assertIn("starved     nodes 2, 3, 4, 5\n", text.out)
-        # 500 entries of others, and not before; node 1 is inside before the others ask.
+        # Node 1 is inside before the others ask. They starve after 500 entries of others, and not before.
         self.assertEqual(sim("neilsen --lose 1 --entries 500")["starved"], [])
         self.assertEqual(sim("neilsen --lose 1 --entries 501", expect=1)["starved"], [2, 3, 4, 5])
 
     def test_a_hundred_entries_each_in_no_time_starve_nobody(self):
-        """The holder enters again and again while the first request is under way."""
+        """The holder enters again and again while the first request is still on its way."""
         run = sim("suzuki-kasami --cs constant:0 --entries 5000 --nodes 3", expect=None)
         self.assertEqual(run["starved"], [])
         run = sim("neilsen --lose 1 --cs constant:0.5 --entries 900")
@@ -148,7 +148,7 @@ class Slow(unittest.TestCase):
                 arrived[channel] = event["msg"]
 
     def test_what_it_costs_the_others(self):
-        """A question and its answer take 1 + 10 instead of 2; who need not be asked costs nobody anything."""
+        """With a slow node, a question and its answer take 1 + 10 instead of 2. A node that need not be asked delays nobody."""
         for words, slower, response in (
                 ("central --slow 1:10 --askers 2,3,4", 3, (2, 11)), ("ricart-agrawala --slow 2:10 --askers 1,3,4", 3, (2, 11)),
                 ("raymond --slow 2:10 --askers 1,3,4", 0, None), ("suzuki-kasami --slow 2:10 --askers 1,3,4", 0, None)):
@@ -191,7 +191,7 @@ class WarmUp(unittest.TestCase):
         self.assertIn("500 of them left out of the means", baton("sim neilsen --nodes 1000").out)
 
     def test_a_window_is_what_lies_between_two_exits(self):
-        """What two runs differ by, since the shorter is the beginning of the longer."""
+        """The shorter run is the beginning of the longer one, so a window is the difference between two runs."""
         def run(entries, warmup):
             return sim(f"ricart-agrawala --delay exp:1 --seed 3 --entries {entries} --warmup {warmup}")
         whole, first = run(300, 0), run(100, 0)
@@ -211,7 +211,7 @@ class WarmUp(unittest.TestCase):
                       *messages["by_type"].values(), run["sync_delay"]["mean"],
                       *(run["response"][name] for name in ("mean", "p50", "p99"))):
             self.assertIsNone(value)
-        # What was the most in the whole run is known.
+        # The maximum over the whole run is known.
         self.assertEqual((run["response"]["max"], run["sync_delay"]["max"], each["largest"]), (6, 1, 10))
         text = baton("sim suzuki-kasami --lose-token 3").out
         self.assertIn("measured    nothing: the run ended in its warm-up of 5 entries\n", text)
@@ -248,7 +248,7 @@ class Conditions(unittest.TestCase):
 
 class Memory(unittest.TestCase):
     def test_what_can_be_foreseen_is_refused_before_it_starts(self):
-        # A request to each of 19,999 others by each of 20,000; and states of 20,000 numbers each.
+        # Each of 20,000 nodes sends a request to 19,999 others, and each state has 20,000 numbers.
         for words in ("lamport --nodes 20000 --max-memory 8G", "lamport --nodes 2000 --load light --max-memory 10M",
                       "bully --nodes 3000 --arrangement increasing --max-memory 20M"):
             with self.subTest(words=words):
@@ -270,10 +270,10 @@ class Memory(unittest.TestCase):
 
 
 class Wishes(unittest.TestCase):
-    """--load wishes:RATE: the times at which a node wishes depend on the seed and the node only."""
+    """Tests --load wishes:RATE: the times of a node's wishes depend only on the seed and the node."""
 
     def requests(self, *words):
-        """Of each node: the times of its requests, and of its exits."""
+        """Returns, for each node, the times of its requests and of its exits."""
         requests, exits = {}, {}
         with tempfile.NamedTemporaryFile() as file:
             result = baton("sim", *words, "--trace", file.name)
@@ -285,7 +285,7 @@ class Wishes(unittest.TestCase):
         return requests, exits
 
     def wishes(self, *words):
-        """Where nothing takes any time, everybody asks when it wishes."""
+        """Where nothing takes time, every node asks at the moment of its wish."""
         return self.requests("central --delay constant:0 --cs constant:0 --entries 400 --load wishes:0.2", *words)[0]
 
     def test_an_algorithm_asks_when_it_wished_or_when_it_left(self):
@@ -310,7 +310,7 @@ class Wishes(unittest.TestCase):
         self.assertEqual(len({tuple(times[:20]) for run in (whole, other) for times in run.values()}), 10)
 
     def test_the_rate_is_the_rate(self):
-        """400 wishes of five nodes at a rate of 0.2 each: one a unit of time."""
+        """Five nodes with a rate of 0.2 each make 400 wishes: one for each unit of time."""
         last = max(times[-1] for times in self.wishes().values())
         self.assertGreater(last, 340)
         self.assertLess(last, 460)
@@ -358,7 +358,7 @@ class Seeds(unittest.TestCase):
         self.assertIn("1 run, none violated", baton("sim neilsen --seeds 3..3").out)
 
     def test_a_figure_that_not_every_run_has_says_of_how_many_it_is(self):
-        """Some of these runs end in their warm-up."""
+        """Some of these runs end during their warm-up."""
         words = "sim suzuki-kasami --lose 0.1 --seeds 1..20"
         runs = report(words, expect=1)["runs"]
         count = sum(run["messages"]["per_entry"] is not None for run in runs)

@@ -1,4 +1,4 @@
-"""baton replay --steps: what the table says is what the trace says."""
+"""Tests baton replay --steps: the table agrees with the trace."""
 import json
 import os
 import re
@@ -32,7 +32,7 @@ class Steps(unittest.TestCase):
                          ["    1  request 1, enters         1: NEXT=1 *USING=true ASKED=false queue=[]"])
 
     def test_the_states_of_the_figure_are_those_that_the_scenario_expects(self):
-        """Neilsen, Figure 4: an expectation follows the step of its node, and names the state that the row shows."""
+        """For Neilsen's Figure 4: an expectation follows a step of its node, and names the state that the row shows."""
         path = os.path.join(ROOT, "test/scenarios/neilsen/figure-4.scn")
         run = baton("replay", path, "--steps")
         self.assertIn("its state in Figure 4", run.out.splitlines()[0])
@@ -40,12 +40,12 @@ class Steps(unittest.TestCase):
         with open(path) as file:
             expected = re.findall(r'^expect (\d) figure="(\w+)"', file.read(), re.M)
         self.assertEqual({state for _, state in shown}, {"N", "R", "RF", "E", "EF", "H"})
-        for node, state in expected[2:]:  # the first two are about the start
+        for node, state in expected[2:]:  # the first two expectations are about the start
             self.assertIn((node, state), shown)
             shown = shown[shown.index((node, state)):]
 
     def test_a_link_has_two_ends_and_both_show_their_variables(self):
-        """Each end has another array of neighbours after it; the trace says so too."""
+        """After the change, each end of the link has another array of neighbours; the trace shows it too."""
         rows = table("algorithm helary\ntopology ring\nnodes 3\nunlink 2 1\nlink 1 2\n")
         self.assertRegex(rows[0], r"unlink 1 2 +1: .*\*req_array=\[\[3,\[\]\]\] .*; 2: .*\*req_array=\[\[3,\[\]\]\]")
         self.assertRegex(rows[1], r" link 1 2 +1: .*\*req_array=\[\[2,\[\]\],\[3,\[\]\]\].*; 2: .*\*req_array=\[\[1,\[\]\],\[3")

@@ -1,4 +1,4 @@
-"""baton torture: its report, its replays, and that a broken assumption is found."""
+"""Tests baton torture: its report, its replays, and that it notices a broken assumption."""
 import os
 import re
 import signal
@@ -10,7 +10,7 @@ from baton import BATON, baton, report
 from cluster import until
 
 FIELDS = ["runs", "violations", "seeds_violated", "grants", "views", "lapses", "faults", "events", "seconds"]
-# Clocks that are wrong by 15 %, and what lets that matter.
+# Clocks that are wrong by 15 %, and the options that make such an error matter.
 BROKEN = "torture --faults clock,pause,crash --time 40s"
 
 

@@ -1,4 +1,4 @@
-"""The trace makes sense, agrees with the report, and is the same for the same seed."""
+"""The trace is consistent, agrees with the report, and is the same for the same seed."""
 import json
 import os
 import pty
@@ -23,7 +23,7 @@ deliver 1 2
 release 2
 """
 
-# In the end node 2 leaves, for ever.
+# Node 2 leaves at the end, and never returns.
 LEAVING = """\
 algorithm suzuki-kasami-b
 topology complete
@@ -49,7 +49,7 @@ request 2
 release 2
 """
 
-# The trace of the first as a person would write it.
+# The trace of the first scenario, as a person would write it.
 TRACE = """\
 {"ev":"start","algorithm":"neilsen","topology":"star","nodes":3,"edges":[[1,2],[1,3]],"holder":1,"fifo":false,"seed":1,"params":{}}
 {"t":0,"ev":"request","node":2}
@@ -117,7 +117,7 @@ class Traces(unittest.TestCase):
         with open(self.path, encoding="utf-8") as file:
             text = file.read()
         self.assertTrue(text.endswith("\n"))
-        # It does not end like a whole one.
+        # The trace of an interrupted run does not end like a complete one.
         self.assertEqual([json.loads(line)["ev"] for line in text.splitlines()[-1:]], ["cut"])
 
     def test_a_diagram_of_an_interrupted_run_says_so(self):
@@ -152,7 +152,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(json.loads(self.read().splitlines()[-1])["ev"], "cut")
 
     def test_an_interrupt_clears_the_bar(self):
-        """What a shell prints next begins a line of its own."""
+        """The next line that a shell prints must start in the first column."""
         ours, theirs = pty.openpty()
         words = "compare --algorithms lamport --nodes 512 --entries 100000"
         with subprocess.Popen([BATON, *words.split()], stdout=subprocess.DEVNULL, stderr=theirs) as process:
@@ -165,7 +165,7 @@ class Traces(unittest.TestCase):
             try:
                 while more := os.read(ours, 4096):
                     seen += more
-            except OSError:  # the other end is closed
+            except OSError:  # the reader has closed its end
                 pass
         os.close(ours)
         self.assertTrue(seen.endswith(b"\r\033[K"), seen[-200:])
@@ -205,7 +205,7 @@ class Diagrams(unittest.TestCase):
             baton(f"replay - --diagram {self.path}", stdin=text)
             picture = ElementTree.parse(self.path).getroot()
             bars = [bar for bar in picture.iter(f"{SVG}rect") if bar.get("class") == "leave"]
-            # One in the picture, one in its legend.
+            # One is in the picture, one in its legend.
             self.assertEqual(len(bars), 2 if leaving else 0)
 
     def test_a_long_diagram_is_cut_into_strips_that_show_all_of_it(self):
@@ -223,7 +223,7 @@ class Diagrams(unittest.TestCase):
         self.assertLess(float(picture.get("width")), 1400)
         lowest = max(float(strip.get("y")) + float(strip.get("height")) for strip in strips)
         self.assertLessEqual(lowest, float(picture.get("height")) + 1)
-        # Every node is named before each strip.
+        # Every strip begins with the names of all nodes.
         names = [text for text in picture.iter(f"{SVG}text") if text.get("class") == "node"]
         self.assertEqual(len(names), 3 * len(strips))
 

@@ -1,4 +1,4 @@
-"""--from, --to and --show: a diagram of a part of a run."""
+"""Tests --from, --to and --show: a diagram of a part of a run."""
 import os
 import re
 import tempfile
@@ -50,7 +50,7 @@ class Window(unittest.TestCase):
         self.assertNotIn("a part of the run", whole)
 
     def test_a_late_part_of_a_long_run_is_not_left_out(self):
-        """The first 240 messages are drawn; those before the window do not count."""
+        """The first 240 messages are drawn. Messages before the window do not count."""
         run = "sim suzuki-kasami --nodes 6 --entries 2000"
         self.assertIn("the first 240 of", draw(run))
         svg = draw(run, "--from 3000 --to 3010")
@@ -58,7 +58,7 @@ class Window(unittest.TestCase):
         self.assertGreater(svg.count('class="inside"'), 2)
 
     def test_what_began_before_is_drawn_from_the_edge(self):
-        """Under heavy load every node waits or is inside at every moment."""
+        """Under heavy load every node is waiting or inside at every moment."""
         svg = draw(RUN, "--from 10 --to 11")
         self.assertGreaterEqual(svg.count('class="wait"') + svg.count('class="inside"'), 6 + 2)
 
@@ -72,7 +72,7 @@ class Window(unittest.TestCase):
         self.assertNotIn("where a long wait is cut short", draw("sim neilsen --nodes 4 --entries 5"))
 
     def test_a_token_whose_message_is_hidden_leaves_and_comes(self):
-        """Node 1 has the token at first and gives it to 2, which gives it to 3. Only 1 and 3 are drawn."""
+        """At first node 1 has the token. It gives it to node 2, which gives it to node 3. Only 1 and 3 are drawn."""
         with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
             file.write("algorithm suzuki-kasami\nnodes 3\nrequest 2\nrun\nrequest 3\nrun\nrelease 2\nrun\nrelease 3\n")
             file.flush()
@@ -99,7 +99,7 @@ class Window(unittest.TestCase):
             with open(picture, encoding="utf-8") as file:
                 svg = file.read()
         self.assertIn("Deadlock: no message is in flight and nobody is inside, but nodes 2, 3 and 4 wait.", svg)
-        self.assertGreaterEqual(svg.count('class="waits"'), 3 + 1)  # and the legend
+        self.assertGreaterEqual(svg.count('class="waits"'), 3 + 1)  # one more is in the legend
 
     def test_a_multicast_is_a_fan_with_one_label(self):
         with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:

@@ -1,4 +1,4 @@
-"""The examples in C, with a real node."""
+"""Tests the examples in C with a real node."""
 import json
 import os
 import re
@@ -36,7 +36,7 @@ class Examples(unittest.TestCase):
             return file.read()
 
     def hold(self, lock):
-        """A session that holds a lock until its input ends."""
+        """Returns a session that holds a lock until its input ends."""
         holder = Program("redis-cli", "-s", self.node.socket)
         self.addCleanup(holder.__exit__)
         holder.tell(f"LOCK {lock}")
@@ -139,7 +139,7 @@ class Examples(unittest.TestCase):
         fence = int(re.fullmatch(r"fence (\d+)", first.line())[1])
         first.tell("one")
         self.assertEqual(first.line(), "written")
-        # It is given up as dead, and does not know it.
+        # The cluster takes the holder for dead, and the holder does not know it.
         self.assertEqual(redis_cli(self.node, "BREAK", "file", fence), "1")
         second = self.example("fenced_writer", "file", self.path("data"))
         self.assertGreater(int(re.fullmatch(r"fence (\d+)", second.line())[1]), fence)
@@ -152,7 +152,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(self.read("data"), "two\n")
         self.assertEqual(second.end()[0], 0)
 
-    # --- what all have in common ---
+    # --- common to all examples ---
 
     def test_bad_usage(self):
         for name in ("cron_job", "worker_pool", "leader_service", "fenced_writer"):

@@ -1,4 +1,4 @@
-"""The examples in other languages, which all do the same: hold a lock until their input ends."""
+"""Tests the examples in other languages. They all do the same: hold a lock until their input ends."""
 import os
 import re
 import signal

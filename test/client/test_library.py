@@ -1,4 +1,4 @@
-"""The installed parts of libbaton: symbols, header, pkg-config, manual; and a program built with them."""
+"""Tests the installed parts of libbaton (symbols, header, pkg-config, manual), and a program built with them."""
 import os
 import re
 import subprocess
@@ -24,7 +24,7 @@ def read(*path):
 
 
 def declared():
-    """The functions of the header."""
+    """Returns the functions that the header declares."""
     code = re.sub(r"/\*.*?\*/", "", read("include", "baton", "baton.h"), flags=re.S)
     return set(re.findall(r"\b(baton_\w+)\(", code))
 

@@ -1,4 +1,4 @@
-"""examples/fence.sql with a real PostgreSQL and fences of a real node: a stale fence is refused."""
+"""Tests examples/fence.sql with a real PostgreSQL and fences of a real node: a stale fence is refused."""
 import glob
 import os
 import shutil
@@ -13,7 +13,8 @@ PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
 
 
 class Server:
-    """Runs in a folder of its own, on a Unix socket there, and not as root, which PostgreSQL refuses."""
+    """A PostgreSQL server in its own folder, with a Unix socket there. It does not run as root, because PostgreSQL refuses
+    that."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="baton-postgres-")
@@ -63,7 +64,7 @@ class Postgres(unittest.TestCase):
         self.node.__enter__()
         self.addCleanup(self.node.__exit__)
         self.server.do("drop table if exists fences, stock")
-        # Do what the file says; doing it twice does no harm.
+        # Do what the file says, twice: repeating it does no harm.
         for _ in range(2):
             subprocess.run(self.server.psql("-f", os.path.join(ROOT, "examples", "fence.sql")), check=True, timeout=PATIENCE,
                            stderr=subprocess.DEVNULL)
@@ -81,7 +82,7 @@ class Postgres(unittest.TestCase):
         return int(session.line())
 
     def lock_twice(self):
-        """Returns two fences; the holder of the first has lost the lock and may not know it."""
+        """Returns two fences. The holder of the first has lost the lock, and may not know it."""
         old = self.lock()
         self.assertEqual(redis_cli(self.node, "BREAK", "stock", old), "1")
         return old, self.lock()
@@ -103,7 +104,7 @@ class Postgres(unittest.TestCase):
                 pass
             with Program(*self.server.psql("-v", f"fence={old}", "-v", "taken=1")) as late:
                 late.tell(TAKE)
-                # It waits for the row, so its check comes after our write.
+                # It waits for the row, so its check happens after our write.
                 while self.server.do("select count(*) from pg_locks where not granted") != "1":
                     pass
                 writer.tell("update stock set amount = amount - 10; commit;")

@@ -1,4 +1,4 @@
-"""doc/course.md: its commands print what it says, and its tours exist."""
+"""Tests doc/course.md: its commands print the output that it shows, and its tours exist."""
 
 import pathlib
 import re

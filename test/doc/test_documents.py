@@ -1,4 +1,4 @@
-"""doc/checked.md and doc/errata.md match what the checker finds now, and are complete; and their tools notice if not."""
+"""doc/checked.md and doc/errata.md agree with what the checker finds now, and are complete. Their tools notice if they do not."""
 import re
 import tomllib
 import unittest

@@ -1,4 +1,5 @@
-"""doc/faults.md, its figure and the sections made from it match what the checker finds now, and the tool notices if not."""
+"""doc/faults.md, its figure and the sections made from it agree with what the checker finds now. The tool notices if they do
+not."""
 import unittest
 
 from documents import Copy, spoil, tool
@@ -6,7 +7,7 @@ from documents import Copy, spoil, tool
 
 class Faults(unittest.TestCase):
     def test_the_page_is_what_is_found_now(self):
-        """One cell is changed: only that row is reported, so all others are right."""
+        """The test changes one cell. The tool reports only that row, so all others are right."""
         with Copy() as root:
             spoil(root / "doc/faults.md", "| unnoticed ", "| one waits ")
             result = tool("faults", "--compare", root=root)

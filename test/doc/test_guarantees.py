@@ -1,4 +1,4 @@
-"""doc/guarantees.md: every test, fault and violation that it names is there."""
+"""Tests doc/guarantees.md: every test, fault and violation that it names exists."""
 import re
 import unittest
 

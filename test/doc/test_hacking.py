@@ -41,7 +41,7 @@ class Areas(unittest.TestCase):
         self.patterns = [area if isinstance(area, str) else area[0] for area in self.areas.values()]
 
     def test_each_python_test_belongs_to_an_area(self):
-        """Whatever other suites it is in: its folder decides."""
+        """A test belongs to the area of its folder, whatever other suites it is in."""
         listed = subprocess.check_output(["meson", "test", "-C", os.path.dirname(os.environ["BATON"]), "--list", "--no-rebuild"], text=True)
         names = [name for name in self.functions["names_listed"](listed) if name.endswith(".py")]
         self.assertGreater(len(names), 70)

@@ -22,7 +22,7 @@ class Manual(unittest.TestCase):
     def setUp(self):
         node = self.enterContext(Node("--name", "host1"))
         self.folder = node.folder
-        # The examples say `baton`.
+        # The examples call the program `baton`.
         (pathlib.Path(self.folder) / "bin").mkdir()
         os.symlink(BATON, self.folder + "/bin/baton")
         self.environment = {**node.environment, "PATH": self.folder + "/bin:" + os.environ["PATH"]}
@@ -71,7 +71,7 @@ class Manual(unittest.TestCase):
                     self.assertTrue((page.parent / f"{name}.{number}.scd").is_file(), f"{name}({number}) is not there")
 
     def test_exit_codes_of_the_help_are_in_the_page(self):
-        """Returns the codes of `Exit: …`, which ends with the paragraph."""
+        """Compares the codes in the paragraph `Exit: …` of the help with those of the page."""
         for command in ("run", "lock", "status", "break", "fence-check"):
             page = next(p for p in PAGES if p.name == f"baton-{command}.1.scd").read_text()
             status = page.split("# EXIT STATUS", 1)[1].split("\n# ", 1)[0]
@@ -85,7 +85,7 @@ class Manual(unittest.TestCase):
     def test_its_pages_fit_a_terminal(self):
         built = pathlib.Path(BATON).parent / "doc" / "man"
         pages = sorted(built.glob("*.[135]"))
-        self.assertEqual(len(pages), len(PAGES) + 1) # and those of the library
+        self.assertEqual(len(pages), len(PAGES) + 1) # the exit codes of the library are in the page too
         for page in pages:
             text = subprocess.run(["groff", "-man", "-Tutf8", "-rLL=80n", "-P-cbou", str(page)],
                                   capture_output=True, text=True, check=True).stdout

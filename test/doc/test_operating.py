@@ -1,4 +1,4 @@
-"""doc/operating.md: its file and its unit make a cluster that clients find without an address."""
+"""Tests doc/operating.md: its file and its unit make a cluster that clients find without an address."""
 
 import pathlib
 import re
@@ -36,13 +36,13 @@ class Unit(unittest.TestCase):
         return re.search(rf"^{name}=(.*)$", self.unit, re.M)[1]
 
     def here(self, text, host):
-        """Returns the same with paths below a folder that stands for the host."""
+        """Returns the same text, with its paths below a folder that stands for the host."""
         for path in ("/run", "/var/lib", "/etc"):
             text = re.sub(rf"(?<![\w/]){path}/", f"{self.root}/{host}{path}/", text)
         return text
 
     def start(self, host, addresses):
-        """Does what systemd does for the unit."""
+        """Starts the node as systemd does for the unit."""
         for folder in ("run/" + self.setting("RuntimeDirectory"), "var/lib/" + self.setting("StateDirectory"), "etc"):
             (self.root / host / folder).mkdir(parents=True)
         config = file_of("/etc/baton.conf").replace("name = a\n", f"name = {host}\n")
@@ -59,7 +59,7 @@ class Unit(unittest.TestCase):
                                                env=environment()))
 
     def test_the_unit_leaves_little_to_an_attacker(self):
-        """What systemd itself says about the sandbox: 0 is safe, 10 is not."""
+        """Asks systemd itself to rate the sandbox: 0 is safe, 10 is not."""
         path = self.root / "baton.service"
         path.write_text(self.unit)
         told = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=25", "--no-pager", path], text=True,

@@ -1,4 +1,4 @@
-"""Every picture in doc/ is drawn by librsvg as well, which knows no browser's tricks: with its colours and its words."""
+"""librsvg, which is not a browser, also draws every picture in doc/ with its colours and its words."""
 import pathlib
 import re
 import shutil
@@ -14,7 +14,7 @@ PAPER = (0xfc, 0xfb, 0xf8)
 
 
 def pixels(png):
-    """The colours of a PNG with eight bits a channel, a row at a time."""
+    """Returns the colours of a PNG with eight bits a channel, row by row."""
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
     assert depth == 8 and kind in (2, 6)
     size, data, at = {2: 3, 6: 4}[kind], b"", 8
@@ -75,7 +75,7 @@ class Pictures(unittest.TestCase):
                     self.assertRegex(said, r"\.$")
 
     def test_a_picture_names_its_variant(self):
-        """Those of errata name the parameters of their scenario; those of runs the seed."""
+        """A picture of an erratum names the parameters of its scenario; a picture of a run names its seed."""
         for path in PICTURES:
             text = path.read_text(encoding="utf-8")
             scenario = pathlib.Path(ROOT, "test/scenarios/violated", f"{path.stem}.scn")

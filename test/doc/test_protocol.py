@@ -1,4 +1,4 @@
-"""baton-protocol(7): its examples are run, its bytes are those of the wire, and it has every command and error."""
+"""Tests baton-protocol(7): its examples run, its bytes are those on the wire, and it has every command and error."""
 
 import pathlib
 import re
@@ -41,7 +41,7 @@ class Protocol(unittest.TestCase):
                                   done.stdout + done.stderr)
 
     def test_the_wire_is_as_it_is_shown(self):
-        """Fences differ, but where the page has the same one twice, so must the node."""
+        """Fences differ from run to run. But where the page shows the same fence twice, the node must send the same one twice."""
         client = self.client()
         block, = blocks("ON THE WIRE")
         fences = {}

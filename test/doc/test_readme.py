@@ -1,4 +1,4 @@
-"""The picture in README.md is what baton draws now, and what it says about commands is true."""
+"""The picture in README.md is the one that baton draws now, and the README's statements about commands are true."""
 import re
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""doc/results.md and .csv: a small version reaches the same verdicts, and every claim has a row; and the tool notices if not."""
+"""For doc/results.md and .csv: a small version reaches the same verdicts, every claim has a row, and the tool notices if not."""
 import csv
 import pathlib
 import re
@@ -23,7 +23,7 @@ class Results(unittest.TestCase):
         return PAGE.read_text(encoding="utf-8")
 
     def test_a_small_version_has_the_same_verdicts_and_others_are_seen(self):
-        """One run is compared with two tables: ours, and one with another verdict, another claim and two rows less."""
+        """One run is compared with two tables: ours, and one with another verdict, another claim and two rows fewer."""
         with tempfile.TemporaryDirectory() as folder:
             rows = pathlib.Path(folder, "spoilt.csv")
             shutil.copy(ROWS, rows)
@@ -80,10 +80,10 @@ class Results(unittest.TestCase):
             self.assertEqual((said, held + refuted + other), (len(of_documents), len(of_documents)), name)
             self.assertLessEqual(refuted, sum(claim["refuted"] is not None for claim in of_documents), name)
             self.assertEqual((rules, right), (len([c for c in claims if c["algorithm"] == name and c["where"] is None]),) * 2, name)
-        # Every claim that failed is in its table; the second table has nothing that could have been run.
+        # Every claim that failed is in its table. The second table has no claim that could have been run.
         self.assertEqual(total[2], text.split("## Refuted")[1].split("\n## ")[0].count("\n| ") - 1)
         self.assertEqual(total[3], 0)
-        # One page.
+        # This is one page.
         self.assertLess(len(text.splitlines()), 170)  # with the table of faults
 
     def test_each_refuted_claim_has_a_command_that_shows_it_at_every_size(self):

@@ -1,4 +1,4 @@
-"""What tests share: running baton, and reading its output."""
+"""Shared by tests: runs baton and reads its output."""
 import hashlib
 import json
 import os
@@ -10,7 +10,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 
 
 def obey_signals():
-    """Obeys signals again: a test that a shell starts in the background ignores Ctrl-C, and so would every process it starts."""
+    """Stops ignoring signals. A test that a shell starts in the background ignores Ctrl-C, and every process it starts would
+    too."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -20,7 +21,7 @@ obey_signals()
 
 
 def fingerprint(program=BATON):
-    """Tells one build of the program from another."""
+    """Returns a text that differs from one build of the program to another."""
     with open(program, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()[:16]
 
@@ -57,6 +58,6 @@ def check(*words, expect=0):
 
 
 def no_violation_over(seeds, *words):
-    """Does many runs. On a failure, shows the seed that repeats it."""
+    """Does many runs. On a failure, shows the seed that reproduces it."""
     for run in sim(*words, f"--seeds {seeds}")["runs"]:
         assert run["violations"] == 0, f"baton sim {' '.join(words)} --seed {run['seed']}"

@@ -1,5 +1,5 @@
-"""A headless Chromium for the tests of pages, driven by its own protocol over a pipe: no port, no other package. The headless shell
-needs half the processor time of the whole browser, which shows its windows to nobody."""
+"""A headless Chromium for the tests of pages. Its own protocol drives it over a pipe, so it needs no port and no other package.
+The headless shell needs half the processor time of the whole browser, whose windows nobody would see."""
 import base64
 import fcntl
 import json
@@ -21,7 +21,7 @@ class Browser:
             raise FileNotFoundError("chromium-headless-shell is needed to test pages: tools/setup installs it")
         self.profile = tempfile.TemporaryDirectory(prefix="baton-browser-")
         here, there = os.pipe(), os.pipe()
-        # The browser reads from 3 and writes to 4; our pipes may happen to have these numbers.
+        # The browser reads from descriptor 3 and writes to 4. Our pipes may happen to have these numbers.
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (here[0], there[1])]
         os.close(here[0])
         os.close(there[1])
@@ -43,11 +43,11 @@ class Browser:
         try:
             self.call("Browser.close")
         except (EOFError, BrokenPipeError):
-            pass  # it has already ended
+            pass  # the browser has already ended
         self.process.wait(PATIENCE)
         os.close(self.to)
         os.close(self.answers)
-        shutil.rmtree(self.profile.name, ignore_errors=True)  # its helpers may still be writing
+        shutil.rmtree(self.profile.name, ignore_errors=True)  # helper processes of the browser may still be writing
         self.profile.cleanup()
 
     def receive(self):
@@ -79,7 +79,7 @@ class Browser:
 
 
 class Page:
-    """An open page: what it fetched, and its errors and warnings."""
+    """An open page, with the list of files it fetched, its errors and its warnings."""
 
     def __init__(self, browser, path, width, height, dark):
         self.browser = browser
@@ -96,7 +96,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def go(self, path):
-        """Opens a file. What was fetched and reported before is forgotten."""
+        """Opens a file. Forgets earlier fetches and messages."""
         self.browser.events = [event for event in self.browser.events if event.get("sessionId") != self.session]
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         while not any(event["method"] == "Page.loadEventFired" for event in self.own()):
@@ -106,7 +106,7 @@ class Page:
         return [event for event in self.browser.events if event.get("sessionId") == self.session]
 
     def complaints(self):
-        """Returns errors and warnings on the console, exceptions, and what the browser itself logs."""
+        """Returns errors and warnings on the console, exceptions, and messages that the browser itself logs."""
         found = []
         for event in self.own():
             if event["method"] == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "warning", "assert"):
@@ -131,7 +131,7 @@ class Page:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
 
     def screenshot(self, path):
-        """Draws the whole page, to be looked at."""
+        """Draws the whole page into a picture, for a person to look at."""
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture["data"]))

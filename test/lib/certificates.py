@@ -1,11 +1,11 @@
-"""Certificates for tests: those that `baton cert` makes, and those that it would never make."""
+"""Certificates for tests: some are made by `baton cert`, others are such as it would never make."""
 import os
 import ssl
 import subprocess
 
 from baton import BATON
 
-# As `openssl ca` wants it: a CA that signs anything.
+# The configuration that `openssl ca` needs: a CA that signs anything.
 SETTINGS = """
 [ca]
 default_ca = any
@@ -26,7 +26,7 @@ extendedKeyUsage = {usage}
 
 
 class Certificates:
-    """A folder with a CA. Certificates are made when they are asked for."""
+    """A folder with a CA. Certificates are made on demand."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -46,12 +46,12 @@ class Certificates:
         return self.path(name + ".crt"), self.path(name + ".key")
 
     def options(self, name, ca=None):
-        """The options of a node with that name."""
+        """Returns the options of a node with that name."""
         certificate, key = self.make("node", name)
         return ["--tls-ca", ca or self.path("ca.crt"), "--tls-cert", certificate, "--tls-key", key]
 
     def odd(self, file, name, start="20200101000000Z", end="20400101000000Z", uri="baton:node:", usage="serverAuth,clientAuth", more=""):
-        """Makes file.crt and file.key with other times, or other names, than `baton cert` would."""
+        """Makes file.crt and file.key with times or names that `baton cert` would not use."""
         certificate, key = self.path(file + ".crt"), self.path(file + ".key")
         for path, text in (("index.txt", ""), ("serial", "1000\n"),
                            ("settings", SETTINGS.format(folder=self.folder, names=f"URI:{uri}{name}{more}", usage=usage))):
@@ -64,7 +64,7 @@ class Certificates:
         return certificate, key
 
     def context(self, pair=None, versions=(ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3)):
-        """How a program in Python dials, with this pair of a certificate and a key, or without."""
+        """Returns the TLS context of a program in Python that connects, with or without this certificate and key."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version, context.maximum_version = versions
         context.check_hostname = False

@@ -13,9 +13,9 @@ from baton import BATON
 from resp import Client, Closed
 
 SANITIZED = os.environ.get("SANITIZE", "none") != "none"
-# A lease that does not end while a test looks at a node that is silent, on a busy machine either.
+# A lease so long that it does not end while a test watches a silent node, even on a busy machine.
 LONG_LEASE = ("--lease", "30s" if SANITIZED else "15s")
-PATIENCE_S = 60  # how long to wait for something that must happen; never a limit that is tested
+PATIENCE_S = 60  # how long to wait for an event that must happen; it is never a limit under test
 
 
 _drawn = itertools.count()
@@ -46,7 +46,7 @@ def until(what, predicate, patience=PATIENCE_S):
 
 
 def environment(**more):
-    """The environment of the tests, without variables that a daemon would obey."""
+    """Returns the environment of the tests, without variables that a daemon would obey."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("NOTIFY_SOCKET", "JOURNAL_STREAM", "BATON_SOCKET")}
     return {**kept, **more}
@@ -70,7 +70,7 @@ class Node:
         self.options = list(options)
         self.prefix = list(prefix)
         self.env = env or {}
-        self.named = True # its name is given at the start
+        self.named = True # whether --name is given at the start
         self.process = None
         self.killed = False
 
@@ -98,7 +98,7 @@ class Node:
         assert self.process.poll() is None, f"{self.name} has ended:\n{self.log()}"
         try:
             return self.status()["waiting_for"] is None
-        except (OSError, Closed): # when a node comes to belong to a cluster, it drops its clients
+        except (OSError, Closed): # a node drops its clients when it becomes part of a cluster
             return False
 
     def answers(self):
@@ -109,7 +109,7 @@ class Node:
             return file.read()
 
     def says(self, text, patience=PATIENCE_S):
-        """Waits for a line in its log."""
+        """Waits for a line in the node's log."""
         until(lambda: f"'{text}' in the log of {self.name}:\n{self.log()}", lambda: text in self.log(), patience)
 
     def signal(self, number):
@@ -143,8 +143,8 @@ class Node:
 
 
 class Cluster:
-    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may give each of them other addresses. Several
-    have a data directory each; one alone is in memory."""
+    """`count` nodes n1, n2, …, all with the same options. `peers_of(cluster, index)` may give each of them other addresses. With
+    several nodes each has a data directory; a single node keeps everything in memory."""
 
     def __init__(self, count, *options, peers_of=None, each=None):
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
@@ -183,7 +183,7 @@ class Cluster:
         return "".join(f"--- {node.name}\n{node.log()}" for node in self.nodes if os.path.exists(node.log_path))
 
     def end(self):
-        """Lets all nodes leave, with exit 0 and without a report of a sanitizer; then removes the folder."""
+        """Lets all nodes leave. Each must exit with 0 and without a sanitizer's report. Then removes the folder."""
         codes = {}
         try:
             for node in self.nodes:

@@ -1,4 +1,4 @@
-"""What the tests of generated documents share: running the tools that make them, also on a copy."""
+"""Shared by the tests of generated documents: runs the tools that make them, also on a copy."""
 import os
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ def tool(name, *words, root=ROOT):
 
 
 class Copy:
-    """A copy of what the tools read, in which a test may break things."""
+    """A copy of the files that the tools read. A test may break things in it."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Histories as pictures: SVG with literal colours, so that every viewer shows the same."""
+"""Draws histories as pictures: SVG with literal colours, so that every viewer shows the same."""
 import html
 
 import history
@@ -15,7 +15,7 @@ STYLE = "<style>@media (prefers-color-scheme:dark){%s}</style>" % "".join(
 
 
 class Picture:
-    """Rows from top to bottom, time from left to right."""
+    """A picture with rows from top to bottom, and time from left to right."""
 
     def __init__(self, first_ns, last_ns):
         self.first, self.last = first_ns, max(last_ns, first_ns + 1)
@@ -26,7 +26,7 @@ class Picture:
         return LEFT + (min(max(t, self.first), self.last) - self.first) * (WIDTH - LEFT - 20) / (self.last - self.first)
 
     def add_row(self, name):
-        """Returns the middle of a new row."""
+        """Adds a row. Returns the vertical position of its middle."""
         y = 40 + ROW * self.rows
         self.rows += 1
         self.text(8, y + 4, name)
@@ -66,13 +66,13 @@ class Picture:
 
 
 def step_of(span_ns):
-    """Returns a round step of time, of which about ten make the span."""
+    """Returns a round step of time, such that about ten steps make the span."""
     return next(step for step in (10 ** (power // 3) * (1, 2, 5)[power % 3] for power in range(60)) if step * 12 >= span_ns)
 
 
 def history_svg(events, first_ns=None, last_ns=None):
-    """A row for each kind of fault and each lock: who was inside, from the grant until its last process was gone. A red end: it was
-    asked to stop, or killed. With two times, only what lies between them."""
+    """Draws a row for each kind of fault and each lock: which hold was inside, from the grant until its last process was gone. A
+    red end means that the holder was asked to stop or was killed. With two times, only the part between them is drawn."""
     verdict = history.judge(events)
     holds = [hold for hold in verdict.holds.values() if hold.granted is not None]
     times = [event["t"] for event in events if isinstance(event.get("t"), int)]

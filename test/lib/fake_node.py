@@ -1,4 +1,4 @@
-"""A fake node, which sends answers and events that are hard to get from a real one."""
+"""A fake node, which sends answers and events that a real one rarely sends."""
 import contextlib
 import fcntl
 import socket
@@ -8,8 +8,8 @@ import threading
 
 
 class FakeNode:
-    """Answers as a node would, but answers some commands as the test wants; None ends the connection. Remembers all commands,
-    and who has subscribed."""
+    """Answers like a node, except for commands whose answer the test sets; None ends the connection. Remembers all commands, and
+    which connections have subscribed."""
 
     def __init__(self, path, answers, lease_ms=3000):
         hello = [b"node", b"fake", b"lease_ms", lease_ms]
@@ -56,7 +56,7 @@ class FakeNode:
             client.sendall(b"*3\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
 
     def unread(self):
-        """Returns how much of what was published nobody has read yet, in no particular unit."""
+        """Returns how much published data is still unread, in no particular unit."""
         return sum(struct.unpack("i", fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)))[0] for client in self.subscribers)
 
     def __enter__(self):
@@ -68,7 +68,7 @@ class FakeNode:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.threads[0].join()
         for client in self.clients:
-            with contextlib.suppress(OSError): # the client may have ended
+            with contextlib.suppress(OSError): # the client may have ended already
                 client.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
             thread.join()

@@ -1,12 +1,13 @@
-"""Processes and disks that hang: control groups that are frozen, and file systems that are. Each says so if the machine does not have it."""
+"""Makes processes and disks hang, by freezing control groups and file systems. Each says so if the machine does not support
+it."""
 import os
 import subprocess
 
-GROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")  # where version 2 may be mounted
+GROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")  # places where version 2 of control groups may be mounted
 
 
 class Freezer:
-    """A control group whose processes can be stopped without a signal. `why_not` is a sentence if there is none."""
+    """A control group whose processes can be stopped without a signal. If that is impossible, `why_not` says why."""
 
     def __init__(self, name):
         self.why_not = None
@@ -28,7 +29,7 @@ class Freezer:
             out.write(text)
 
     def freeze(self, pids):
-        """Freezes these processes. Returns whether any of them was there."""
+        """Freezes these processes. Returns whether any of them existed."""
         there = False
         for pid in pids:
             try:
@@ -55,7 +56,7 @@ class Freezer:
 
 
 class Disks:
-    """A file system of its own for each folder, on a loop device, so that it can hang. `why_not` is a sentence if that fails."""
+    """Gives each folder a file system on a loop device, so that it can hang. If that fails, `why_not` says why."""
 
     def __init__(self, folder, names):
         self.why_not = None

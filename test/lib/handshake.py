@@ -1,12 +1,12 @@
-"""The first records of a connection between nodes, by hand."""
+"""Makes and reads the first records of a connection between nodes, byte by byte."""
 import struct
 
 HELLO, REFUSAL, CALL = 1, 2, 6
-VERSION = 4 # the version of the handshake
+VERSION = 4 # the version number of the handshake
 
 
 def hello(kind, version, body=b""):
-    """Makes the first record of a connection, by hand."""
+    """Makes the first record of a connection."""
     record = bytes([kind]) + b"baton" + struct.pack("<I", version) + body
     return struct.pack("<I", len(record)) + record
 
@@ -23,7 +23,7 @@ def read_hello(connection):
 
 
 def charter_of(body):
-    """Returns the part of a CALL that says of which cluster the speaker is: three numbers and a text."""
+    """Returns the part of a CALL that names the speaker's cluster: three numbers and a text."""
     at = 0
     for _ in range(3):
         while body[at] >= 0x80:
@@ -38,7 +38,7 @@ def charter_of(body):
 
 
 def call(name, peer, charter=b"\0\0\0\0"):
-    """Makes the first record of an engine's connection: of no cluster, process 5, data directory 7, no witness, name, address, and whom it
-    looks for. All other numbers and sizes take one byte."""
+    """Makes the first record of an engine's connection. The caller belongs to no cluster, is process 5 with data directory 7, and
+    is no witness; its name, its address and the node that it looks for follow. All other numbers and sizes take one byte."""
     texts = b"".join(bytes([len(text)]) + text.encode() for text in (name, "127.0.0.1:9", peer))
     return hello(CALL, VERSION, charter + b"\x05\x07\0" + texts)

@@ -36,13 +36,13 @@ FIELDS = {
     "end": set(),
 }
 ONCE = ("asked", "granted", "valid", "told", "released", "gone", "answered")
-LOST = 76  # the exit code of `baton run` that lost its lock
+LOST = 76  # the exit code of a `baton run` that lost its lock
 
 Problem = collections.namedtuple("Problem", "rule text")
 
 
 class Hold:
-    """What one client did with one lock; a time that is None never came."""
+    """What one client did with one lock. A time of None means that the event never happened."""
 
     def __init__(self, number):
         self.number = number
@@ -59,8 +59,8 @@ class Verdict:
         self.holds = {}
         self.grants = self.lost = self.unguarded = self.writes = self.refused = self.views = 0
         self.faults = collections.Counter()
-        self.gaps_ns = []  # from the last process of a holder to the next grant of that lock
-        self.gaps_lost_ns = []  # the same, where the holder had been asked to stop or was killed
+        self.gaps_ns = []  # the time from a holder's last process to the next grant of that lock
+        self.gaps_lost_ns = []  # the same for holders that were asked to stop or were killed
 
     def add(self, rule, text):
         self.problems.append(Problem(rule, text))
@@ -70,14 +70,14 @@ class Verdict:
 
 
 def read(path):
-    """Returns the events of a file, in the order of their times; those of one time in the order of the file."""
+    """Returns the events of a file, sorted by time. Events of the same time keep their order in the file."""
     with open(path, encoding="utf-8") as file:
         events = [json.loads(line) for line in file if line.strip()]
     return sorted(events, key=lambda event: event.get("t", 0))
 
 
 def judge(events):
-    """Returns a Verdict: what is wrong with the history, and what happened in it."""
+    """Returns a Verdict: the faults of the history, and a summary of it."""
     verdict = Verdict()
     events = [event for event in events if is_well_formed(event, verdict)]
     ended = any(event["ev"] == "end" for event in events)
@@ -135,7 +135,7 @@ def take(event, verdict):
 
 
 def judge_order(hold, ended, verdict):
-    """A hold has a beginning and an end, in this order, and its client tells the truth."""
+    """Checks that a hold has a beginning and an end, in this order, and that its client tells the truth."""
     if hold.asked is None:
         verdict.add("order", f"{hold} was never asked for")
     steps = [(name, getattr(hold, name)) for name in ("asked", "granted", "released", "gone") if getattr(hold, name) is not None]
@@ -162,15 +162,16 @@ def judge_order(hold, ended, verdict):
 
 
 def judge_fences(holds, verdict):
-    """Each grant of a lock has a greater fence than those before it."""
+    """Checks that each grant of a lock has a greater fence than the grants before it."""
     for before, after in zip(holds, holds[1:]):
         if after.fence <= before.fence:
             verdict.add("fence", f"{after} came after {before}")
 
 
 def judge_intervals(holds, verdict):
-    """From the grant until the last process is gone, nobody else is inside; unless nobody could have stopped that process."""
-    last = None  # of the guarded holds so far, the one that was inside longest
+    """Checks that nobody else is inside between a grant and the end of the holder's last process, unless nobody could have
+    stopped that process."""
+    last = None  # the guarded hold, among those so far, that stays inside longest
     unguarded_until = 0
     for hold in holds:
         if last is not None:
@@ -182,7 +183,7 @@ def judge_intervals(holds, verdict):
                 verdict.add("overlap", f"{hold} was granted {-gap / 1e6:.3f} ms before the last process of {last} was gone")
         if hold.alone is False and hold.granted > unguarded_until:
             verdict.add("overlap", f"{hold} found a process of another holder when it began")
-        # A process that nobody could stop counts as inside only until then.
+        # A process that nobody could stop counts as inside only until that moment.
         end = hold.gone if hold.gone is not None else hold.granted
         if hold.unguarded is not None:
             unguarded_until = max(unguarded_until, end, hold.answered or math.inf)
@@ -192,7 +193,7 @@ def judge_intervals(holds, verdict):
 
 
 class Inside:
-    """How long a hold counts as inside."""
+    """The time for which a hold counts as inside."""
 
     def __init__(self, hold, gone):
         self.hold, self.gone = hold, gone
@@ -203,7 +204,7 @@ class Inside:
 
 
 def judge_register(events, verdict):
-    """The register never takes a fence below one that it has taken, and refuses only those that nobody could stop."""
+    """Checks that the register never accepts a fence below one it has accepted, and refuses only holds that nobody could stop."""
     greatest = {}
     for event in events:
         if event["ev"] != "write":
@@ -225,7 +226,7 @@ def judge_register(events, verdict):
 
 
 def report(verdict):
-    """Returns what happened, as an object for JSON."""
+    """Returns a summary of the history, as an object for JSON."""
     def least(gaps):
         return round(min(gaps) / 1e6, 3) if gaps else None
     return {"problems": [problem._asdict() for problem in verdict.problems], "asked": len(verdict.holds), "grants": verdict.grants,

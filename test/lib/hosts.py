@@ -1,4 +1,4 @@
-"""Hosts on this machine: network namespaces connected by cables. Where that is not permitted, the test is skipped."""
+"""Makes hosts on this machine: network namespaces connected by cables. Where that is not permitted, the test is skipped."""
 import os
 import shutil
 import subprocess
@@ -10,8 +10,8 @@ def run(*words, check=True):
 
 
 class Hosts:
-    """`count` hosts, numbered from 0, and cables (i, j) between them. On cable k, host i has 10.98.k.1 and host j 10.98.k.2. Host i
-    also has an address of its own, by which all its neighbours reach it: home(i)."""
+    """`count` hosts, numbered from 0, and cables (i, j) between them. On cable k, host i has 10.98.k.1 and host j 10.98.k.2. Host
+    i also has an address of its own, home(i), by which all its neighbours reach it."""
 
     def __init__(self, count, cables):
         self.names = [f"baton-{os.getpid()}-{number}" for number in range(count)]
@@ -55,7 +55,8 @@ class Hosts:
         return ["ip", "netns", "exec", self.names[host]]
 
     def address(self, host, seen_from):
-        """Returns the address of a neighbour on the cable between them; for any other host, one that cannot be reached."""
+        """Returns the address of a neighbour on the cable between the two; for any other host, an address that cannot be
+        reached."""
         for number, cable in enumerate(self.cables):
             if cable in ((host, seen_from), (seen_from, host)):
                 return f"10.98.{number}.{1 if cable[0] == host else 2}"
@@ -67,5 +68,5 @@ class Hosts:
         return f"10.99.0.{host + 1}"
 
     def pull(self, cable):
-        """Pulls the cable: nobody is told, and nothing gets through."""
+        """Pulls the cable: neither side is told, and nothing gets through."""
         run("ip", "-n", self.names[self.cables[cable][0]], "link", "set", f"c{cable}", "down")

@@ -26,19 +26,19 @@ from freezing import Disks, Freezer
 from recorder import Crowd, Recorder, now_ns, send
 from wires import Wires, address
 
-PATIENCE_S = 90  # how long nodes may take to serve again after everything is healed
+PATIENCE_S = 90  # how long nodes may take to serve again after all faults are healed
 HANDS = 2
 LOOK_S = 15  # how often the history is checked
 
 
 class Unlucky(Exception):
-    """A fault cannot be done now: nobody holds a lock, or the node is taken."""
+    """Raised if a fault cannot be done now: nobody holds a lock, or the node is taken."""
 
 
 class Nemesis:
     def __init__(self, nodes=5, clients=50, locks=8, lease_ms=1000, seed=1, kinds=None, tls=False):
         self.lease_ms, self.seed, self.kinds = lease_ms, seed, kinds
-        self.removed = set()  # names that an operator has removed at some time
+        self.removed = set()  # names of nodes that an operator has removed at some time
         self.folder = tempfile.mkdtemp(prefix="baton-nemesis-")
         self.certificates = Certificates(os.path.join(self.folder, "pki")) if tls else None
         self.stack = contextlib.ExitStack()
@@ -60,7 +60,7 @@ class Nemesis:
 
     def make_hosts(self, names):
         self.stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
-        count = len(names) + 1 # the last one joins and is drained
+        count = len(names) + 1 # the last node joins and is drained
         try:
             self.wires = self.stack.enter_context(Wires(count, self.seed))
             addresses = [f"{address(host)}:7440" for host in range(count)]
@@ -89,10 +89,10 @@ class Nemesis:
                 ["--join", ",".join(addresses[:-1])]
             self.nodes.append(node)
 
-    # What is there.
+    # The state of the cluster.
 
     def serves(self, node):
-        """Asks with a limit, because a node may be stopped."""
+        """Asks the node, with a limit, because it may be stopped."""
         done = subprocess.run([BATON, "status", "--ready", "-S", node.socket], capture_output=True, check=False)
         return done.returncode == 0
 
@@ -121,7 +121,7 @@ class Nemesis:
 
     @contextlib.contextmanager
     def taking(self, *nodes):
-        """Nobody else touches these nodes."""
+        """Reserves these nodes: no other fault touches them."""
         with self.guard:
             if not nodes or any(node.name in self.taken for node in nodes):
                 raise Unlucky
@@ -141,23 +141,23 @@ class Nemesis:
             self.recorder.note("healed", kind=kind, what=what)
 
     def last(self, draw, least=0.1, most=3):
-        """Waits for a part or a multiple of the lease: some faults are over before anybody notices."""
+        """Waits for a fraction or a multiple of the lease: some faults are over before anybody notices."""
         self.over.wait(draw.uniform(least, most) * self.lease_ms / 1000)
 
     def any_node(self, draw):
-        """Mostly one whose client is inside, because only such a client can stay too long."""
+        """Draws a node, mostly one whose client is inside, because only such a client can stay too long."""
         found = [(attempt.hold, attempt.node) for attempt in self.recorder.holders()] if draw.random() < 0.7 else []
         return draw.choice(found)[1] if found else draw.choice(self.nodes[:-1])
 
     def any_host(self, draw):
-        """The same, as its number."""
+        """Draws a node in the same way. Returns its number."""
         return self.nodes.index(self.any_node(draw))
 
     def leader(self):
         found = [name for name, member in self.members().items() if member["leader"]]
         return next((node for node in self.nodes[:-1] if node.name in found), None)
 
-    # Faults. Each takes what it needs, does it, waits, and heals.
+    # Faults. Each one reserves its nodes, does its damage, waits, and heals.
 
     def kill(self, draw, node=None, kind="kill"):
         node = node or self.any_node(draw)
@@ -174,7 +174,7 @@ class Nemesis:
         self.kill(draw, self.leader() or self.any_node(draw), "kill leader")
 
     def kill_voters(self, draw):
-        """Each voter in turn; the next when the last serves again, or after some time."""
+        """Kills each voter in turn. The next is killed when the last one serves again, or after some time."""
         voters = [name for name, member in self.members().items() if member["role"] == "voter"]
         for node in [node for node in self.nodes[:-1] if node.name in voters]:
             self.kill(draw, node, "kill each voter")
@@ -197,7 +197,7 @@ class Nemesis:
             node.start()
 
     def roll(self, draw):
-        """A rolling restart."""
+        """Restarts the nodes one after the other."""
         for node in self.nodes[:-1]:
             self.terminate(draw, node, "rolling restart")
             self.await_serving(node, 10 * self.lease_ms / 1000)
@@ -226,7 +226,7 @@ class Nemesis:
             self.freezers[hand].thaw()
 
     def wipe(self, draw):
-        """Only one voter may have lost its disk, and all others live: a majority that is lost stays lost."""
+        """Wipes a voter's disk. Only one voter may lose its disk, and all others must live: a lost majority stays lost."""
         node = self.any_node(draw)
         with self.taking(*self.nodes[:-1]):
             members = self.members()
@@ -257,11 +257,11 @@ class Nemesis:
             self.await_serving(extra, 15 * self.lease_ms / 1000)
             self.last(draw, 0.5, 3)
             subprocess.run([BATON, "drain", "--for", "1s", "-S", extra.socket], capture_output=True, check=False, timeout=60)
-            extra.terminate() # it has ended, unless it never began to serve
+            extra.terminate() # the node has ended, unless it never began to serve
             extra.wait()
 
     def order(self, draw, verb, name):
-        """An operator's order, at any node. It may not come through."""
+        """Gives an operator's order at any node. The order may be lost."""
         try:
             subprocess.run([BATON, "member", verb, name, "-S", draw.choice(self.nodes[:-1]).socket], capture_output=True, check=False,
                            timeout=3 * self.lease_ms / 1000)
@@ -303,7 +303,7 @@ class Nemesis:
         self.disturb(draw, hand, "cut", f"{self.nodes[host].name}, {ways}", cut=pairs)
 
     def lag(self, draw, hand):
-        """A node hears everything late, and then nothing more: its last acknowledgement is old when it comes."""
+        """Makes a node hear everything late, and then nothing: its last acknowledgement is old when it arrives."""
         host = self.any_host(draw)
         others = [other for other in range(len(self.nodes)) if other != host]
         with self.noted("lag", self.nodes[host].name):
@@ -337,7 +337,7 @@ class Nemesis:
         self.disturb(draw, hand, "reordering", f"by {ms:.0f} ms", jitter_ms=ms)
 
     def a_holder(self, draw):
-        """Draws a client that is inside and not yet meddled with."""
+        """Draws a client that is inside and that no fault has touched yet."""
         found = sorted((attempt for attempt in self.recorder.holders() if not attempt.meddled), key=lambda attempt: attempt.hold)
         if not found:
             raise Unlucky
@@ -348,7 +348,7 @@ class Nemesis:
         return attempt
 
     def meddle(self, draw):
-        """Stops or kills `baton run`, or its guardian; the other one stops the command in time."""
+        """Stops or kills `baton run` or its guardian. The other of the two stops the command in time."""
         attempt = self.a_holder(draw)
         who, number = draw.choice(("run", "guardian")), draw.choice((signal.SIGSTOP, signal.SIGKILL))
         pid = attempt.keepers()[0 if who == "run" else 1]
@@ -358,7 +358,7 @@ class Nemesis:
             send(pid, signal.SIGCONT)
 
     def stop_all_three(self, draw):
-        """Then nobody can stop the command, and only the register keeps it out."""
+        """Stops all three, so that nobody can stop the command, and only the register keeps it out."""
         attempt = self.a_holder(draw)
         with self.taking(attempt.node):
             pids = attempt.keepers()[:2]
@@ -373,7 +373,7 @@ class Nemesis:
                     send(pid, signal.SIGCONT)
 
     def freeze_client(self, draw, hand):
-        """The client, its keepers and its command stand still together, as on a host that is suspended."""
+        """Freezes the client, its keepers and its command together, as when a host is suspended."""
         attempt = self.a_holder(draw)
         self.recorder.note("unguarded", hold=attempt.hold, why="frozen")
         with self.noted("freeze client", f"hold {attempt.hold}"), self.frozen(hand, attempt.processes()):
@@ -406,7 +406,7 @@ class Nemesis:
         return {name: entry for name, entry in table.items() if self.kinds is None or name in self.kinds}
 
     def hand(self, number):
-        """Does one fault after the other."""
+        """Does one fault after another."""
         draw = random.Random(self.seed * 100 + number)
         table = self.faults()
         names, weights = list(table), [weight for _, weight in table.values()]
@@ -424,7 +424,7 @@ class Nemesis:
     # The run.
 
     def run(self, seconds, tell=lambda text: None):
-        """Returns the Verdict. `tell` is called with a line of progress now and then."""
+        """Does the run and returns the Verdict. `tell` is called with a line of progress now and then."""
         try:
             for node in self.nodes[:-1]:
                 node.start()
@@ -448,7 +448,7 @@ class Nemesis:
         return history.judge(history.read(self.recorder.path))
 
     def wait(self, seconds, tell):
-        """Ends early if something is wrong. Returns false if the checker has found it."""
+        """Waits, but ends early if something is wrong. Returns false if the checker has found a fault."""
         begun = told = time.monotonic()
         while time.monotonic() < begun + seconds and not self.over.wait(1):
             self.look_for_the_dead()
@@ -465,7 +465,7 @@ class Nemesis:
         return True
 
     def look_for_the_dead(self):
-        """No node and no client may end unless somebody ends it."""
+        """Checks that no node and no client has ended unless a fault ended it."""
         if self.crowd.failures:
             self.failures += self.crowd.failures[:3]
             self.over.set()
@@ -477,10 +477,11 @@ class Nemesis:
                     self.over.set()
 
     def heal(self):
-        """Everything works again: each node serves, and each client is answered; then each lock can be had at each node."""
+        """Heals everything. Each node must serve and each client must get its answer. Then each lock must be available at each
+        node."""
         draw = random.Random(self.seed)
         for node in self.nodes[:-1]:
-            # An order to remove it may have been committed after the last invitation.
+            # An order to remove the node may have been committed after its last invitation.
             for _ in range(10 if node.name in self.removed else 0):
                 self.order(draw, "invite", node.name)
                 if self.await_serving(node, 3 * self.lease_ms / 1000):
@@ -491,14 +492,14 @@ class Nemesis:
             self.failures.append(f"clients are not answered after everything was healed: {sorted(self.recorder.running)}")
         self.note_views()
         for lock, node in itertools.product(range(self.crowd.locks), self.nodes[:-1]):
-            if self.failures: # each would take long
+            if self.failures: # waiting for each of them would take long
                 return
             code = self.recorder.attempt("last", lock, node, 1, options=["-w", "60s"])
             if code != 0:
                 self.failures.append(f"l{lock} cannot be had at {node.name} after everything was healed: exit {code}")
 
     def note_views(self):
-        """The views as the logs tell them, each when the first node knew it. Logs have the time of day."""
+        """Records the views from the logs, each at the time when the first node knew it. Logs have the time of day."""
         since = now_ns() - time.time_ns()
         first = {}
         for node in self.nodes:
@@ -513,7 +514,7 @@ class Nemesis:
             self.recorder.note("view", t=t, epoch=epoch, members=count)
 
     def clear(self):
-        """Ends every process that was started here, and keeps the history, the logs and nothing else."""
+        """Ends every process that was started here. Keeps only the history and the logs."""
         for freezer in self.freezers:
             if freezer.path:
                 freezer.thaw()

@@ -1,4 +1,5 @@
-"""Programs for node with packages of npm, which are installed next to a copy of the program in the build folder."""
+"""Runs programs for Node.js that use npm packages. The packages are installed next to a copy of the program in the build
+folder."""
 import filecmp
 import os
 import shutil
@@ -6,7 +7,7 @@ import subprocess
 
 
 def install(source, target):
-    """Copies the files of the source, and installs packages unless those of the lock file are there."""
+    """Copies the source files, and installs the packages unless those of the lock file are already installed."""
     done = os.path.join(target, "installed.json")
     os.makedirs(target, exist_ok=True)
     for name in os.listdir(source):

@@ -1,4 +1,4 @@
-"""A member played by hand: it is in the view, has a link with every node, and can send anything."""
+"""A member played by the test: it is in the view, has a link with every node, and can send anything."""
 import os
 import socket
 import struct
@@ -14,7 +14,7 @@ LEASE_S = 10
 
 
 def number(value):
-    """A number as in src/core/wire.h."""
+    """Encodes a number as src/core/wire.h does."""
     out = b""
     while value >= 0x80:
         out, value = out + bytes([value & 0x7f | 0x80]), value >> 7
@@ -26,7 +26,7 @@ def numbers(*values):
 
 
 def text(word):
-    """A text as in src/service/engine/entries.h."""
+    """Encodes a text as src/service/engine/entries.h does."""
     word = word.encode() if isinstance(word, str) else word
     return number(len(word)) + word
 
@@ -58,16 +58,16 @@ class Reader:
 
 
 class Peer:
-    """Joins the cluster of `nodes` (pairs of name and port) under a name that sorts after theirs, so that they dial it. `wrap(socket,
-    server)` makes a connection secure."""
+    """Joins the cluster of `nodes` (pairs of name and port) under a name that sorts after theirs, so that they connect to it.
+    `wrap(socket, server)` adds TLS to a connection."""
 
     def __init__(self, name, nodes, wrap=None):
         self.name, self.nodes = name, nodes
         self.wrap = wrap or (lambda connection, _: connection)
         self.process, self.server = (int.from_bytes(os.urandom(7), "little") | 1 for _ in range(2))
         self.view, self.serial, self.flood, self.over, self.leaving = None, 0, 0, False, False
-        self.reported = {} # the last epoch in which it reported to each node
-        self.links, self.sent, self.posts = {}, {}, {} # links that stand, by name; the last frame's number; engine connections
+        self.reported = {} # for each node, the last epoch in which this member reported to it
+        self.links, self.sent, self.posts = {}, {}, {} # links, by name; the last frame's number; engine connections
         self.servers = {} # the data directories of the nodes
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -81,7 +81,7 @@ class Peer:
         threading.Thread(target=target, args=words, daemon=True).start()
 
     def close(self):
-        """Leaves, so that the nodes need not wait until its lease is over."""
+        """Leaves, so that the nodes need not wait for the end of its lease."""
         self.leaving = True
         until("it has left", lambda: self.seat() is None)
         self.over = True
@@ -110,7 +110,7 @@ class Peer:
         return charter
 
     def call(self, node, port, charter=None):
-        """Returns an engine's connection that is up."""
+        """Returns a connection of the engine, after its handshake."""
         connection = self.dial(port)
         connection.sendall(self.say_call(node, charter or self.charter(node, port)))
         assert read_hello(connection)[0] == CALL
@@ -187,7 +187,7 @@ class Peer:
                 kind, _, body = read_hello(connection)
             except (OSError, AssertionError):
                 continue
-            if kind != HELLO: # a call, which is not needed
+            if kind != HELLO: # a call, which this member does not need
                 connection.close()
                 continue
             cluster, setup, incarnation, _, received = struct.unpack("<5Q", body[:40])
@@ -218,12 +218,12 @@ class Peer:
                 numbers(self.view["epoch"] if epoch is None else epoch, sender or place, incarnation or own))
 
     def control(self, kind, body, destination=0, origin=None, **more):
-        """A frame that is no message of the algorithm."""
+        """Makes a frame that is not a message of the algorithm."""
         self.flood += destination == 0
         return self.head(kind, **more) + numbers(origin or self.seat()[0], destination, self.flood if destination == 0 else 0) + body
 
     def message(self, lock, body, side=0, counter=0, **more):
-        """A frame with one message of the algorithm."""
+        """Makes a frame with one message of the algorithm."""
         return self.head(0, **more) + bytes([side, len(lock)]) + lock.encode() + number(counter) + text(body)
 
     def send_frame(self, name, frame):
@@ -232,7 +232,7 @@ class Peer:
             self.links[name].sendall(record(FRAME, struct.pack("<Q", self.sent[name]) + frame))
 
     def report(self, only=None):
-        """Reports that this member holds nothing, once to each node in an epoch."""
+        """Reports that this member holds nothing, once per epoch to each node."""
         with self.lock:
             names = [name for name in self.links if only in (None, name) and self.reported.get(name) != self.view["epoch"]]
         for name in names:

@@ -5,8 +5,8 @@ import threading
 
 
 class Proxy:
-    """Listens, in a thread of its own, for each route (port to listen on, port to go to). `cut_s`: a connection is cut about this
-    often, with the bytes that are in flight. After `heal` everything passes."""
+    """Listens, in its own thread, for each route (port to listen on, port to connect to). `cut_s`: the mean time after which a
+    connection is cut, with the bytes in flight. After `heal` everything passes."""
 
     def __init__(self, roads, cut_s, seed):
         self.roads = roads
@@ -49,7 +49,7 @@ class Proxy:
             server.close()
         for writers in list(self.connections):
             self._abort(writers)
-        # Threads that still run notice that their connection is gone.
+        # Threads that still run notice that their connection has ended.
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         await asyncio.gather(*others, return_exceptions=True)
 

@@ -1,4 +1,5 @@
-"""Clients that run a command under a lock, and a history of what they did (history.py). The command is test/system/insider.c."""
+"""Runs clients that each run a command under a lock, and records a history of what they did (history.py). The command is
+test/system/insider.c."""
 import itertools
 import json
 import mmap
@@ -15,7 +16,7 @@ from cluster import environment
 from service import with_in_environment
 
 INSIDER = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "insider")
-LOCKS_MAX, HOLDS_MAX = 512, 1 << 20  # as in the insider
+LOCKS_MAX, HOLDS_MAX = 512, 1 << 20  # the same as in the insider
 
 
 def now_ns():
@@ -23,20 +24,20 @@ def now_ns():
 
 
 class Attempt:
-    """One `baton run`, while it runs."""
+    """One `baton run` while it is running."""
 
     def __init__(self, hold, lock, node, process):
         self.hold, self.lock, self.node, self.process = hold, lock, node, process
-        self.meddled = False  # one fault for each client at most: two could leave nobody who stops the command
+        self.meddled = False  # at most one fault for each client: after two, perhaps nobody could stop the command
 
     def keepers(self):
-        """Returns the processes of `baton run`, its guardian and the command; None for one that is not there."""
+        """Returns the processes of `baton run`, its guardian and the command; None for one that does not exist."""
         run = self.process.pid
         guardian = next(iter(children_of(run)), None)
         return run, guardian, next(iter(children_of(guardian)), None) if guardian else None
 
     def processes(self):
-        """Returns all of them, with the command's children."""
+        """Returns all these processes, and the command's children."""
         found = [self.process.pid]
         for pid in found:
             found += children_of(pid)
@@ -52,7 +53,7 @@ def children_of(pid):
 
 
 def send(pid, number):
-    """Sends a signal to a process that may have ended. Returns whether it was there."""
+    """Sends a signal to a process that may have ended. Returns whether it existed."""
     try:
         os.kill(pid, number)
         return True
@@ -111,11 +112,11 @@ class Recorder:
         return struct.unpack_from("=Q", self.shared, 8 * lock)[0]
 
     def processes(self):
-        """Returns what is left of all clients."""
+        """Returns the remaining processes of all clients."""
         return with_in_environment(f"BATON_NEMESIS={self.folder}\0")
 
     def finish(self):
-        """Ends the history, after every client has ended. Returns the processes that were left behind."""
+        """Ends the history, after every client has ended. Returns the processes that are still there."""
         for pid in self.processes():
             send(pid, signal.SIGCONT)
         end = time.monotonic() + 10
@@ -133,7 +134,7 @@ class Recorder:
 
 
 class Crowd:
-    """Clients that ask for locks at random until they are told to end, each in a thread of its own."""
+    """Clients that ask for random locks until they are told to end, each in its own thread."""
 
     def __init__(self, recorder, nodes, clients, locks, lease_ms, seed):
         self.recorder, self.nodes, self.locks, self.lease_ms = recorder, nodes, locks, lease_ms
@@ -154,12 +155,12 @@ class Crowd:
 
     def client(self, number, draw):
         while not self.over.wait(draw.expovariate(10)):
-            # Most are short; some outlast a lease, so that many faults find a holder.
+            # Most holds are short. Some outlast a lease, so that many faults find a holder.
             ms = draw.choice((5, 20, 100, *(round(part * self.lease_ms) for part in (0.5, 1.5, 3))))
             manner = ("c" if draw.random() < 0.3 else "") + ("t" if draw.random() < 0.5 else "")
             options = ["-w", f"{draw.randint(1, 20)}s"] if draw.random() < 0.9 else ["-n"]
             code = self.recorder.attempt(number, draw.randrange(self.locks), draw.choice(self.nodes), ms, manner, options)
-            if code == 69: # no node: it may take a while
+            if code == 69: # no node answers: it may take a while
                 self.over.wait(0.2)
 
     def end(self, patience=60):

@@ -1,4 +1,4 @@
-"""A client of the lock service that hides nothing: it sends words, and returns replies as they arrived."""
+"""A plain client of the lock service: it sends words, and returns replies exactly as they arrived."""
 import socket
 
 PATIENCE_S = 60
@@ -22,7 +22,7 @@ def encode(*words):
 
 
 class Client:
-    """`address`: the path of a socket, or (host, port). `wrap` makes a connection secure."""
+    """`address`: the path of a socket, or (host, port). `wrap` adds TLS to the connection."""
 
     def __init__(self, address, patience=PATIENCE_S, wrap=None):
         family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
@@ -99,7 +99,7 @@ class Client:
             return data
 
     def quiet(self, seconds=0.1):
-        """Checks that nothing has arrived, and that nothing arrives for this long."""
+        """Checks that nothing has arrived and that nothing arrives during this time."""
         if self.left:
             return False
         self.socket.settimeout(seconds)
@@ -112,7 +112,7 @@ class Client:
             self.socket.settimeout(PATIENCE_S)
 
     def closed(self):
-        """Waits for the end of the connection, and discards what arrives before it."""
+        """Waits for the end of the connection, and discards data that arrives before it."""
         try:
             while True:
                 self.left = b""

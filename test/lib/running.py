@@ -9,11 +9,11 @@ import tempfile
 
 from baton import BATON
 
-PATIENCE = 60  # seconds; a correct program needs milliseconds
+PATIENCE = 60  # a limit in seconds; a correct program needs milliseconds
 
 
 class Node:
-    """A cluster of one on a Unix socket in a folder of its own. With `test.enterContext` it ends with the test."""
+    """A cluster of one node on a Unix socket in its own folder. With `test.enterContext` it ends with the test."""
 
     def __init__(self, *words):
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
@@ -80,7 +80,7 @@ class Program:
         self.process.stdin.flush()
 
     def end(self):
-        """Ends its input and waits. Returns the exit code, and the rest of its output and errors."""
+        """Closes its input and waits for its end. Returns the exit code, and the rest of its output and errors."""
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out.decode(), err.decode()
 
@@ -96,6 +96,6 @@ class Program:
 
 
 def redis_cli(node, *words):
-    """One command on a connection of its own."""
+    """Runs one command on its own connection."""
     return subprocess.run(["redis-cli", "-s", node.socket, *map(str, words)], capture_output=True, text=True, check=True,
                           timeout=PATIENCE).stdout.rstrip("\n")

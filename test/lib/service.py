@@ -1,4 +1,4 @@
-"""What the tests of run, lock, elect, observe and break share: a node, and processes that are watched from outside."""
+"""Shared by the tests of run, lock, elect, observe and break: a node, and processes that are watched from outside."""
 import json
 import os
 import shutil
@@ -12,7 +12,7 @@ from running import PATIENCE, Node
 
 
 def stat_of(pid):
-    """Returns state, parent, group and session of a process, or None if it is gone."""
+    """Returns the state, parent, group and session of a process, or None if it no longer exists."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -32,7 +32,7 @@ def program_of(pid):
 
 
 def with_in_environment(*texts):
-    """Returns the processes that were started with all these variables in their environment."""
+    """Returns the processes whose environment had all these variables when they started."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -46,7 +46,7 @@ def with_in_environment(*texts):
 
 
 class ServiceTest(unittest.TestCase):
-    """A node and a folder for each test; every process that is started here is ended."""
+    """Each test gets a node and a folder. Every process that it starts is ended."""
 
     lease = "3s"
 
@@ -78,7 +78,7 @@ class ServiceTest(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def text(self, name):
-        """Returns the content of a file, once it has a whole line."""
+        """Returns the content of a file, as soon as it has a complete line."""
         def whole():
             try:
                 with open(self.path(name), encoding="utf-8") as file:
@@ -114,7 +114,7 @@ class ServiceTest(unittest.TestCase):
         return self.finish(self.start(*words, **options))
 
     def with_status(self, *words, **options):
-        """Runs baton run. Returns (exit code, what --status-fd reported, stderr)."""
+        """Runs baton run. Returns (exit code, the reports of --status-fd, stderr)."""
         read, write = os.pipe()
         process = self.start("run", "--status-fd", str(write), *words, pass_fds=[write], **options)
         os.close(write)

@@ -25,15 +25,15 @@ LINE = re.compile(r"^(\S+)Z (\S+) (\w+): (.*)$", re.M)
 
 
 class Takeover:
-    """Times are in nanoseconds on CLOCK_BOOTTIME."""
+    """The times of one takeover, in nanoseconds on CLOCK_BOOTTIME."""
 
     def __init__(self, lease_s, leader, cut, verdict, logs):
         self.lease_s, self.leader, self.cut, self.verdict = lease_s, leader, cut, verdict
         self.holder, self.waiter = verdict.holds[1], verdict.holds[2]
-        self.logs = logs  # (time, node, text) of each line
+        self.logs = logs  # each line as (time, node, text)
 
     def gap_ms(self):
-        """From the end of the cut-off command to the next grant."""
+        """Returns the time from the end of the cut-off command to the next grant."""
         return (self.waiter.granted - self.holder.gone) / 1e6
 
     def taken_ms(self):
@@ -48,8 +48,9 @@ def leader_of(node):
 
 
 def take_over(lease_s, *options, lag=False):
-    """The holder's node does not lead. The command ignores SIGTERM and has a child, so that it lives as long as it is let. With
-    `lag`, the node hears everything late before it is cut off, so that the last acknowledgement is old when it comes."""
+    """Does one takeover. The holder's node is not the leader. The command ignores SIGTERM and has a child, so it lives as long as
+    it can. With `lag`, the node hears everything late before it is cut off, so that the last acknowledgement is old when it
+    arrives."""
     with Wires(3) as wires:
         cluster = Cluster(3, "--lease", f"{lease_s}s")
         folder = tempfile.mkdtemp(prefix="baton-takeover-")
@@ -96,7 +97,7 @@ def log_lines(cluster):
 
 
 def takeover_svg(taken):
-    """Who knew what when: a row for each node and each command, from before the cut until after the grant."""
+    """Draws what each node and each command knew at which time: a row for each, from before the cut until after the grant."""
     lost, won = taken.holder.node, taken.waiter.node
     ns = 1e9 * taken.lease_s
     picture = Picture(round(taken.cut - 0.25 * ns), round(taken.waiter.granted + 0.25 * ns))

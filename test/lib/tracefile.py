@@ -3,12 +3,12 @@ import json
 
 
 class Trace:
-    """The content of a trace. Raises AssertionError where it contradicts itself."""
+    """The content of a trace. Raises AssertionError if the trace contradicts itself."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.events = [json.loads(line) for line in file]
-        self.messages = {}  # in flight: msg -> send
+        self.messages = {}  # messages in flight: msg -> send
         self.sent = 0
         self.lost = 0
         self.entries = 0

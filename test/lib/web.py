@@ -1,4 +1,4 @@
-"""baton web for tests: the process, plain requests, and event streams."""
+"""Runs baton web for tests: the process, plain requests, and event streams."""
 import json
 import os
 import socket
@@ -11,7 +11,7 @@ PROGRAM = os.path.join(os.path.dirname(BATON), "baton-web")
 
 
 class Web:
-    """Ends with the test: `test.enterContext(Web(...))`."""
+    """A `baton web` that ends with the test: `test.enterContext(Web(...))`."""
 
     def __init__(self, *words, env=None):
         self.process = subprocess.Popen([BATON, "web", "--listen", "127.0.0.1:0", *words], stdin=subprocess.DEVNULL,
@@ -24,7 +24,7 @@ class Web:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
 
     def exchange(self, bytes_):
-        """Sends bytes on a connection of their own. Returns what comes back until the server closes."""
+        """Sends bytes on a new connection. Returns everything that the server sends until it closes."""
         with self.connect() as connection:
             connection.sendall(bytes_)
             answer = b""
@@ -36,7 +36,7 @@ class Web:
             return answer
 
     def request(self, path, method="GET", body=b"", **headers):
-        """Returns the status, the headers and the body. Underlines in names of headers stand for hyphens."""
+        """Returns the status, the headers and the body. In the names of headers, an underscore stands for a hyphen."""
         headers = {"Host": self.host, "Connection": "close",
                    **{name.replace("_", "-"): value for name, value in headers.items()}}
         if body or method == "POST":
@@ -78,7 +78,7 @@ class Web:
 
 
 class Stream:
-    """An event stream. `feed` takes bytes as they come; `next` waits for the next event."""
+    """An event stream. `feed` takes bytes as they arrive; `next` waits for the next event."""
 
     def __init__(self, web):
         self.connection = web.connect()
@@ -105,7 +105,7 @@ class Stream:
                 self.events.append((fields["event"], json.loads(fields["data"])))
 
     def next(self, *kinds):
-        """Returns the data of the next event of one of these kinds; without kinds (kind, data) of any."""
+        """Returns the data of the next event of one of these kinds; without kinds, (kind, data) of the next event."""
         while True:
             while self.events:
                 kind, data = self.events.pop(0)

@@ -20,7 +20,7 @@ import time
 import unittest
 
 TUNSETIFF, IFF_TAP_NO_PI, CLONE_NEWNET = 0x400454CA, 0x1002, 0x40000000
-# cut: pairs [from, to] between which nothing passes; slow: pairs [host, ms], which hear everything later by so much
+# cut: pairs [from, to] between which nothing passes; slow: pairs [host, ms]: the host hears everything that much later
 RULES = {"cut": [], "slow": [], "loss": 0, "delay_ms": 0, "jitter_ms": 0}
 FRAME_MAX = 2048
 
@@ -43,7 +43,7 @@ class Switch:
         self.rules = dict(RULES)
         self.cut = set()
         self.slow = {}
-        self.later = []  # (when, a number that makes it unique, tap, frame)
+        self.later = []  # (when, a unique number, tap, frame)
         self.count = 0
 
     def take_rules(self, line):
@@ -54,7 +54,7 @@ class Switch:
     def take_frame(self, tap):
         frame = os.read(tap, FRAME_MAX)
         for host in range(len(self.taps)):
-            if frame[0] & 1 or frame[:6] == hardware_address(host): # to all, or to this one
+            if frame[0] & 1 or frame[:6] == hardware_address(host): # to all hosts, or to this one
                 self.pass_on(self.hosts[tap], host, frame)
 
     def pass_on(self, source, target, frame):
@@ -71,7 +71,7 @@ class Switch:
     def deliver(tap, frame):
         try:
             os.write(tap, frame)
-        except OSError: # the interface is full or down: the frame is lost, as on any wire
+        except OSError: # the interface is full or down: the frame is lost, as on a real wire
             pass
 
     def run(self):
@@ -94,7 +94,7 @@ class Switch:
 
 
 def open_tap(name):
-    """Returns the outer end of a TAP device in a namespace."""
+    """Returns the outer end of a TAP device that belongs to a namespace."""
     with open(f"/run/netns/{name}", "rb") as file:
         if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), "setns")
@@ -144,13 +144,13 @@ class Wires:
                 assert done.returncode == 0, done.stderr
 
     def rule(self, **rules):
-        """Replaces all rules of the switch. Returns when they hold."""
+        """Replaces all rules of the switch. Returns when they are in effect."""
         self.switch.stdin.write(json.dumps(rules) + "\n")
         self.switch.stdin.flush()
         assert self.switch.stdout.readline() == "taken\n"
 
     def within(self, host):
-        """Returns the words to put before a command so that it runs on that host, as the same process."""
+        """Returns the words to put before a command so that it runs on that host. The command keeps the process id."""
         return ["ip", "netns", "exec", self.names[host]]
 
     def end(self):

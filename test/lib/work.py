@@ -1,4 +1,4 @@
-"""Random work on a cluster, by the program test/system/load.c."""
+"""Does random work on a cluster with the program test/system/load.c."""
 import json
 import os
 import subprocess
@@ -21,14 +21,14 @@ def work(cluster, rounds, seed=1, clients=50, locks=20):
 
 
 def fds_with_one_client(node):
-    """Returns the descriptors of a node that has nothing to do but to answer this client."""
+    """Returns the number of descriptors of a node that is idle except for answering this client."""
     with node.client() as client:
         client.call("PING")
         return node.fds()
 
 
 def comes_back_to(cluster, fds):
-    """Checks that each node has no more descriptors than before."""
+    """Checks that no node has more descriptors than before."""
     for node, before in zip(cluster, fds):
         until(lambda node=node, before=before: f"{node.name} comes back to {before} descriptors, it has {node.fds()}",
               lambda node=node, before=before: fds_with_one_client(node) <= before)

@@ -1,4 +1,4 @@
-"""Measures how late this machine is at present. A time limit that is a multiple of it holds on a busy machine too."""
+"""Measures how late this machine is at present. A time limit that is a multiple of that lateness holds on a busy machine too."""
 import threading
 import time
 
@@ -6,7 +6,7 @@ STEP_S = 0.005
 
 
 class Yardstick:
-    """While it is entered, a thread sleeps repeatedly and notes how much longer than requested that took."""
+    """While this context is entered, a thread sleeps repeatedly and notes how much longer each sleep took than requested."""
 
     def __init__(self):
         self.worst_s = 0
@@ -28,13 +28,14 @@ class Yardstick:
             self.worst_s = max(self.worst_s, time.monotonic() - begun - STEP_S)
 
     def late_ms(self, quiet_ms):
-        """Returns a time limit: what would be late on a quiet machine, plus more if this machine is busy, because an answer takes
-        many turns of many processes."""
+        """Returns a time limit. It is the time that would be late on a quiet machine, plus more if this machine is busy, because
+        an answer takes many turns of many processes."""
         return quiet_ms + 1000 * 40 * self.worst_s
 
 
 def best_of(attempts, limit, attempt):
-    """The shortest of some attempts must be below the limit: a busy moment passes, but a wrong program is always late."""
+    """Checks that the shortest of several attempts is below the limit. A busy moment passes, but a wrong program is always
+    late."""
     taken = []
     for _ in range(attempts):
         taken.append(attempt())

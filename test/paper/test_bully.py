@@ -29,7 +29,7 @@ class Bully(unittest.TestCase):
             self.assertEqual(messages["election"], n - 1)
 
     def test_no_election_costs_more_than_one_in_which_all_begin(self):
-        """Raynal, 5.1: "each of these algorithms requires n^2 messages"; exactly n^2 - 1."""
+        """Raynal, 5.1: "each of these algorithms requires n^2 messages". The exact number is n^2 - 1."""
         for n in range(1, 21):
             self.assertEqual(sim(f"bully --nodes {n}")["messages"]["election"], n * n - 1)
         for n, most in ((2, 3), (3, 8), (4, 15)):
@@ -63,13 +63,13 @@ class Bully(unittest.TestCase):
             runs = sim(f"bully --nodes {n} --arrangement random --initiators random:{k} --delay exp:1 --seeds 1..1000")["runs"]
             for run in runs:
                 self.assertEqual((run["leader"], run["agreed"], run["violations"]), (n, True, 0), run["seed"])
-            # Place 1 is dead; which identifier it has is random.
+            # Place 1 is dead. Its identifier is random.
             words = f"bully --nodes {n} --crash 1 --arrangement random --delay exp:1 --seeds 1..1000"
             for run in sim(words)["runs"]:
                 self.assertEqual((run["leader"], run["violations"]), (max(run["arrangement"][1:]), 0), run["seed"])
 
     def test_nobody_begins_twice_within_the_bound(self):
-        """COORDINATOR comes within four bounds of the first ANSWER, however unlucky the delays are."""
+        """A process gets COORDINATOR within four bounds after the first ANSWER, however unlucky the delays are."""
         for n in (4, 8, 16):
             runs = sim(f"bully --nodes {n} --crash {n} --initiators one --delay uniform:0,1 --seeds 1..1000")["runs"]
             self.assertEqual({run["messages"]["total"] for run in runs}, {n * n - n - 1})
@@ -82,14 +82,14 @@ class Bully(unittest.TestCase):
             self.assertEqual((run["leader"], run["messages"]["total"]), (5, 29))
 
     def test_a_delay_beyond_the_bound_makes_two_leaders(self):
-        """It is correct only under its timing assumptions."""
+        """The algorithm is correct only under its timing assumptions."""
         sim("bully --nodes 3 --initiators 2 --delay constant:3 --bound 1", expect=1)
         sim("bully --nodes 3 --initiators 2 --delay constant:3 --bound 3")
         runs = sim("bully --nodes 8 --crash 8 --delay uniform:0,3 --bound 1 --seeds 1..100", expect=1)["runs"]
         self.assertGreater(sum(run["violations"] != 0 for run in runs), 80)
 
     def test_unique_leader_agreement_termination_in_every_interleaving(self):
-        """Every arrangement and set of initiators, with everybody alive and with each place dead."""
+        """Checks every arrangement and every set of initiators: with all processes alive, and with each place dead."""
         for words, states in (("1", 2), ("2", 23), ("2 --crash 1", 3), ("2 --crash 2", 4), ("3", 1498), ("3 --crash 1", 82),
                               ("3 --crash 2", 130), ("3 --crash 3", 130), ("4", 445410), ("4 --crash 1", 8814),
                               ("4 --crash 2", 21194), ("4 --crash 3", 21194), ("4 --crash 4", 21194)):

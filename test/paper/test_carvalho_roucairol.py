@@ -1,5 +1,5 @@
-"""What Neilsen's thesis (section 2.3) and Raynal (section 3.1) claim of Carvalho and Roucairol's
-algorithm, claim by claim, and what their texts leave out."""
+"""Tests the claims that Neilsen's thesis (section 2.3) and Raynal (section 3.1) make about Carvalho and Roucairol's algorithm,
+one by one, and the case that their texts leave out."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -23,7 +23,7 @@ class CarvalhoRoucairol(unittest.TestCase):
             self.assertAlmostEqual(run["messages"]["per_entry"] / (2 * (n - 1)), 1, delta=0.01)
 
     def test_a_node_may_enter_repeatedly_until_it_is_asked(self):
-        """"Permanent access" (Raynal 3.1): only node 1 wants in, and pays for its first entry."""
+        """"Permanent access" (Raynal 3.1): only node 1 wants to enter, and only its first entry costs messages."""
         result = check("carvalho-roucairol --nodes 3 --entries 4,0,0")
         self.assertEqual((result["min_messages"], result["max_messages"]), (4, 4))
 
@@ -33,7 +33,7 @@ class CarvalhoRoucairol(unittest.TestCase):
             self.assertEqual(result["max_messages"], 2 * (nodes - 1) * nodes * entries)
 
     def test_at_least_one_exchange_for_each_pair(self):
-        """A node that has permissions enters as often as it likes, but at first there are none."""
+        """A node that has all permissions enters as often as it likes. But at the start no node has any."""
         for entries in (2, 3):
             result = check(f"carvalho-roucairol --nodes 3 --entries {entries}")
             self.assertEqual(result["min_messages"], 12)
@@ -59,7 +59,7 @@ class CarvalhoRoucairol(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_the_case_that_the_texts_leave_out(self):
-        """Each way to overlook it is wrong, as soon as one of three enters twice."""
+        """Each way to overlook this case fails as soon as one of three nodes enters twice."""
         for text, property_, verdict, steps in (
             ("printed", "deadlock", "found", 21),
             ("printed:reply", "deadlock", "found", 21),

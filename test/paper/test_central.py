@@ -1,4 +1,4 @@
-"""What Neilsen's thesis says of the centralized scheme (chapter 6)."""
+"""Tests what Neilsen's thesis says about the centralized scheme (chapter 6)."""
 import unittest
 
 from baton import check, no_violation_over, sim

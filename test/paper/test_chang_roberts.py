@@ -1,4 +1,4 @@
-"""What Chang and Roberts claim, and Raynal (chapter 2, section 5.2) tells of them, claim by claim."""
+"""Tests the claims of Chang and Roberts, as Raynal (chapter 2, section 5.2) reports them, one by one."""
 import collections
 import itertools
 import json
@@ -17,7 +17,7 @@ def harmonic(n):
 
 
 def when_elected(*words):
-    """When the elected process knows it: its own number is back."""
+    """Returns the time when the elected process knows the result: its own number has come back."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
         result = baton("sim", *words, f"--trace {path}")
@@ -27,7 +27,8 @@ def when_elected(*words):
 
 
 def is_the_maximum(test, run):
-    """One leader, agreed by all, the maximum over all processes, announced with n messages."""
+    """Checks that there is one leader, the maximum over all processes, that all agree, and that the announcement takes n
+    messages."""
     n = run["nodes"]
     test.assertEqual((run["leader"], run["agreed"], run["violations"]), (max(run["arrangement"]), True, 0), run)
     test.assertEqual((run["messages"]["announcement"], run["messages"]["by_type"]["ELECTED"]), (n, n))
@@ -35,11 +36,11 @@ def is_the_maximum(test, run):
 
 
 class Validity(unittest.TestCase):
-    """5.2, proof: "the algorithm picks out one and only one number, the maximum"."""
+    """5.2, the proof: "the algorithm picks out one and only one number, the maximum"."""
 
     def test_every_size_and_arrangement(self):
         for n in range(1, 65):
-            # Each kind of arrangement for each n, in turn with each kind of initiators.
+            # For each n, each kind of arrangement meets one kind of initiators, in turn.
             kinds = ("all", "one", f"random:{(n + 1) // 2}")
             for i, arrangement in enumerate(("increasing", "decreasing", "random")):
                 is_the_maximum(self, sim(f"chang-roberts --nodes {n} --arrangement {arrangement} "
@@ -71,13 +72,13 @@ class Validity(unittest.TestCase):
         self.assertEqual(run["leader"], 2147483647)
 
     def test_every_interleaving(self):
-        """Every arrangement up to rotation, every set of initiators."""
+        """Checks every arrangement up to rotation, with every set of initiators."""
         for n, states in ((1, 4), (2, 32), (3, 375), (4, 5937), (5, 121137)):
             result = check(f"chang-roberts --nodes {n}")
             self.assertEqual((result["states"], result["complete"]), (states, True))
             self.assertEqual((result["unique_leader"], result["agreement"], result["termination"]), ("holds",) * 3)
             self.assertEqual(result["invariants"], {"coordinator_is_the_maximum": "holds"})
-            # The greatest alone initiates; all do, in decreasing order; each with n ELECTED.
+            # The fewest: only the greatest initiates. The most: all do, in decreasing order. Each time plus n ELECTED.
             self.assertEqual((result["min_messages"], result["max_messages"]), (2 * n, n * (n + 1) // 2 + n))
 
 
@@ -91,7 +92,7 @@ class Timing(unittest.TestCase):
                 self.assertEqual(sim(words)["virtual_time"], 2 * n)
 
     def test_the_neighbour_behind_the_maximum_initiates_alone(self):
-        """"proportional to 2(n - 1)": it is 2n - 1, in messages and in time (n = 3, 5, 8: 5, 9, 15)."""
+        """The text says "proportional to 2(n - 1)". It is 2n - 1, in messages and in time (n = 3, 5, 8: 5, 9, 15)."""
         for n in (2, 3, 5, 8, 50):
             words = f"chang-roberts --nodes {n} --arrangement increasing --initiators one"
             run = sim(words)
@@ -108,29 +109,29 @@ class Timing(unittest.TestCase):
 
 
 class Messages(unittest.TestCase):
-    """5.2, "Number of messages of type 'election'"."""
+    """5.2: "Number of messages of type 'election'", claim by claim."""
 
     def test_the_maximum_initiates_alone(self):
-        """"n transfers", and that in any arrangement, not only in increasing order."""
+        """"n transfers": this is so in any arrangement, not only in increasing order."""
         for n in (1, 2, 5, 50):
             self.assertEqual(sim(f"chang-roberts --nodes {n} --initiators {n}")["messages"]["election"], n)
             run = sim(f"chang-roberts --nodes {n} --arrangement decreasing --initiators one")
             self.assertEqual(run["messages"]["election"], n)
 
     def test_all_initiate_in_decreasing_order(self):
-        """The least favourable situation: n(n + 1)/2."""
+        """This is the least favourable situation: n(n + 1)/2 messages."""
         for n in (1, 2, 3, 8, 64, 500):
             run = sim(f"chang-roberts --nodes {n} --arrangement decreasing")
             self.assertEqual(run["messages"]["election"], n * (n + 1) // 2)
 
     def test_all_initiate_in_increasing_order(self):
-        """The best that can be when all initiate: 2n - 1."""
+        """This is the best case if all initiate: 2n - 1 messages."""
         for n in (1, 2, 3, 8, 64, 500):
             run = sim(f"chang-roberts --nodes {n} --arrangement increasing")
             self.assertEqual(run["messages"]["election"], 2 * n - 1)
 
     def test_all_initiate_in_any_order(self):
-        """O(n log n) on average: n H(n) exactly, over all arrangements up to rotation."""
+        """The mean is O(n log n). It is exactly n H(n), over all arrangements up to rotation."""
         for n in (2, 3, 4, 5):
             counts = []
             for rest in itertools.permutations(range(2, n + 1)):
@@ -154,13 +155,13 @@ class Messages(unittest.TestCase):
         run = sim("chang-roberts --nodes 100000 --arrangement random")
         is_the_maximum(self, run)
         self.assertAlmostEqual(run["messages"]["election"] / float(100000 * 12.0901461), 1, delta=0.1)
-        # It needs about 10 MB; a sanitizer takes several times that.
+        # The run needs about 10 MB; a sanitizer takes several times that.
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 512 << 10)
 
 
 class Transfers(unittest.TestCase):
     def test_the_probability_of_k_transfers_is_exact_for_each_number_and_each_k(self):
-        """P(i,k) = C(i-1,k-1)/C(n-1,k-1) x (n-i)/(n-k), over all arrangements when all initiate; n goes n times."""
+        """P(i,k) = C(i-1,k-1)/C(n-1,k-1) x (n-i)/(n-k), over all arrangements if all initiate. The number n travels n times."""
         n = 5
         seen = collections.Counter()
         for rest in itertools.permutations(range(2, n + 1)):
@@ -188,7 +189,7 @@ class Transfers(unittest.TestCase):
 
 
 class Printed(unittest.TestCase):
-    """"case j < my_number and participant"."""
+    """5.2 as printed: "case j < my_number and participant"."""
 
     def test_a_sleeping_greater_process_swallows_the_only_number(self):
         for text in ("printed", "printed:participant"):
@@ -206,7 +207,7 @@ class Printed(unittest.TestCase):
 
 
 class Order(unittest.TestCase):
-    """It needs channels that keep order: a late number begins the election anew."""
+    """The algorithm needs channels that keep order: a late number begins the election again."""
 
     def test_without_order_a_process_is_elected_twice(self):
         result = check("chang-roberts --nodes 2 --reorder", expect=1)

@@ -1,4 +1,4 @@
-"""Every claim of the documents, measured in small: which hold, and which are known not to."""
+"""Measures every claim of the documents with small sizes: some hold, and some are known to fail."""
 import unittest
 
 from baton import report
@@ -7,7 +7,7 @@ SMALL = "--entries 300 --seeds 1..20"
 
 
 def failed(comparison, verdict="refuted"):
-    """The claims that failed as they are known to: algorithm, size, quantity and formula."""
+    """Returns the claims that failed as expected: algorithm, size, quantity and formula."""
     return {(row["algorithm"], row["nodes"], claim["quantity"], claim["formula"])
             for row in comparison["rows"] for claim in row["claims"] if claim["verdict"] == verdict}
 
@@ -39,7 +39,7 @@ class Claims(unittest.TestCase):
         judged = {(row["algorithm"], row["parameter"]) for row in comparison["rows"] for claim in row["claims"]
                   if claim["verdict"] == "held"}
         self.assertEqual(judged, {(row["algorithm"], row["parameter"]) for row in comparison["rows"]})
-        self.assertEqual(len(judged), 24)  # 22, and two parameters with headlines of their own
+        self.assertEqual(len(judged), 24)  # 22 algorithms, and two parameters with headlines of their own
 
     def test_chapter_6_of_neilsen_on_his_two_topologies(self):
         for topology, formulas in (("star", {"3", "3 - 5/N + 2/N^2", "3 - 4/N", "2 - 2/N", "1", "12"}),
@@ -58,7 +58,7 @@ class Claims(unittest.TestCase):
             self.assertLessEqual(formulas, held, topology)
 
     def test_a_radiating_star_is_of_the_order_log_n_if_its_arms_branch(self):
-        """With arms that do not it is not what Neilsen 2.7 speaks of: of a fixed number of arms it is of the order N, and a star
+        """Neilsen 2.7 speaks of arms that branch. With straight arms, the order is N if the number of arms is fixed, and a star
         is too short to show anything."""
         key = ("light.messages.mean", "log(N)", "held")
         for topology, claimed in (("radiating:3", False), ("line", False), ("radiating:32", False), ("star", False),
@@ -69,14 +69,14 @@ class Claims(unittest.TestCase):
                              claimed, topology)
 
     def test_straight_arms_take_of_the_order_n_and_arms_that_branch_log_n(self):
-        """Neilsen 2.7, measured: from 16 to 256 nodes log N doubles, N is 16 times as much."""
+        """Neilsen 2.7, measured: from 16 to 256 nodes, log N doubles and N becomes 16 times as large."""
         for topology, least, most in (("radiating:3", 12, 18), ("radiating:8", 10, 18), ("tree:2", 2, 4)):
             rows = report(f"compare --algorithms raymond --topology {topology} --nodes 16,256 --load light --entries 300")["rows"]
             small, large = (row["light"]["messages"]["mean"] for row in rows)
             self.assertTrue(least <= large / small <= most, (topology, small, large))
 
     def test_the_delay_of_algorithm_a_is_smaller_on_average_only(self):
-        """Suzuki and Kasami's abstract: what is saved are the requests of the node that has the privilege."""
+        """Suzuki and Kasami's abstract. It is smaller because the node that has the privilege needs no requests."""
         rows = report("compare --algorithms suzuki-kasami,ricart-agrawala --nodes 8 --entries 2000")["rows"]
         mine, its = rows
         self.assertEqual([row["light"]["response"]["max"] for row in rows], [2, 2])
@@ -85,7 +85,8 @@ class Claims(unittest.TestCase):
         self.assertEqual(its["light"]["response"]["mean"], 2)
 
     def test_what_is_run_is_what_the_documents_speak_of(self):
-        """Committees of about sqrt(N) at every size; every request acknowledged; no rule of ours."""
+        """The runs match the documents: committees have about sqrt(N) members at every size, every request is acknowledged, and
+        no rule is our own."""
         comparison = self.assert_all_held("--algorithms maekawa,lamport:acknowledge=always,singhal:text=printed:outdated --nodes 4,16,64,100")
         self.assertEqual(failed(comparison) | failed(comparison, "other"), set())
         self.assertEqual({row["nodes"]: row["committee"]["max"] for row in comparison["rows"] if row["algorithm"] == "maekawa"},
@@ -99,7 +100,8 @@ class Claims(unittest.TestCase):
         self.assertFalse(comparison["violated"])
 
     def test_delays_on_a_ring_of_five(self):
-        """A request has reached all in time; the token may come back the long way, each hop of which takes the longest delay."""
+        """A request reaches all nodes in time. The token may come back the long way, and each of its hops takes the longest
+        delay."""
         comparison = self.assert_all_held("--algorithms helary --topology ring --nodes 5 --load light --entries 3000")
         row, = comparison["rows"]
         self.assertEqual(row["light"]["time"]["asked"], 2)

@@ -1,4 +1,4 @@
-"""What Dijkstra's note of 12 March 1983 promises, and what the ring costs."""
+"""Tests what Dijkstra's note of 12 March 1983 promises, and measures what the ring costs."""
 import re
 import unittest
 
@@ -19,7 +19,7 @@ INVARIANTS = (
 
 class DijkstraRing(unittest.TestCase):
     def test_r0_r1_and_the_invariants_hold_in_every_interleaving(self):
-        """R0: one at a time; R1: nobody waits for ever; P0, P1, P3-P6; one message a connection."""
+        """R0: one at a time. R1: nobody waits for ever. P0, P1 and P3 to P6 hold, and a connection has one message at most."""
         for n, states in ((1, 2), (2, 16), (3, 87), (4, 404), (5, 1735), (6, 7122)):
             for order in ("--fifo", "--reorder"):
                 with self.subTest(nodes=n, order=order):
@@ -61,7 +61,7 @@ class DijkstraRing(unittest.TestCase):
             self.assertEqual(result["states"], 404)
 
     def test_as_many_signals_as_hops_of_the_token_for_an_isolated_entry(self):
-        """d signals to the right, d hops to the left; d is 0 to n-1, uniform."""
+        """There are d signals to the right and d hops to the left. d is uniform from 0 to n-1."""
         for n in (2, 5, 20):
             messages = sim(f"dijkstra-ring --nodes {n} --load light --entries 20000")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (0, 2 * (n - 1)))
@@ -106,7 +106,7 @@ class DijkstraRing(unittest.TestCase):
 
 
 class Overbars(unittest.TestCase):
-    """Our scan of the note has lost every negation."""
+    """Our scan of the note has lost every overbar, which means negation."""
 
     def test_without_them_the_token_stays_where_nobody_wants_it(self):
         for text in ("printed", "printed:overbars"):

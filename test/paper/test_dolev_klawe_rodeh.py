@@ -12,7 +12,7 @@ VARIANTS = ("plain", "peterson2")
 
 
 def elect(arrangement, words=""):
-    """One election; `arrangement` is a list of numbers or a word."""
+    """Runs one election. `arrangement` is a list of numbers or a word."""
     if not isinstance(arrangement, str):
         words += f" --nodes {len(arrangement)}"
         arrangement = ",".join(map(str, arrangement))
@@ -29,7 +29,7 @@ def arrangements(n):
 
 
 def bound(n):
-    """2n log n + n, the logarithm rounded down."""
+    """Returns 2n log n + n, with the logarithm rounded down."""
     return 2 * n * (n.bit_length() - 1) + n
 
 
@@ -39,7 +39,7 @@ def bit_reversal(n):
 
 
 def stages_peterson2(n):
-    """How many stages can leave more than nothing to be decided: the greatest k with F(k+2) <= n."""
+    """Returns the largest number of stages that can begin with several numbers left: the greatest k with F(k+2) <= n."""
     k, this, next_one = 0, 1, 2
     while next_one <= n:
         k, this, next_one = k + 1, next_one, this + next_one
@@ -47,8 +47,9 @@ def stages_peterson2(n):
 
 
 def golden(n):
-    """An arrangement that needs them all, made from its end: before stage r each number that stage r + 1 leaves gets a
-    smaller one next to it, ahead of it (r odd) or behind it (r even), and that is all that stage r takes away."""
+    """Returns an arrangement that needs all these stages. It is built from its end: before stage r, each number that is left in
+    stage r + 1 gets a smaller neighbour, ahead of it (r odd) or after it (r even). Stage r removes exactly these smaller
+    numbers."""
     k = stages_peterson2(n)
     now, left, low = ([n, n - 1] if k > 0 else [n]), {n}, n - 1
     for r in range(k - 1, 0, -1):
@@ -77,7 +78,7 @@ class DolevKlaweRodeh(unittest.TestCase):
                     self.assertEqual(run["messages"]["announcement"], n)
 
     def test_whoever_initiates_everybody_takes_part(self):
-        """Remark (a). So the cost and the leader do not depend on who initiates."""
+        """Remark (a). So neither the cost nor the leader depends on which processes initiate."""
         for n in range(1, 7):
             for variant in VARIANTS:
                 words = f"--nodes {n} --seed {n} --param variant={variant}"
@@ -116,7 +117,7 @@ class DolevKlaweRodeh(unittest.TestCase):
             self.assertEqual(elections(bit_reversal(n)), 2 * n * (n.bit_length() - 1) + n)
 
     def test_one_stage_is_enough_for_numbers_in_order(self):
-        """Three messages a process is the least from 2 processes on: 2n for a stage, n to come back."""
+        """From 2 processes on, three messages per process are the fewest: 2n for a stage, n to come back."""
         for n in (2, 3, 8, 64, 1000):
             self.assertEqual(elections("increasing", f"--nodes {n}"), 3 * n)
             self.assertEqual(elections("decreasing", f"--nodes {n}"), 3 * n)
@@ -129,7 +130,7 @@ class DolevKlaweRodeh(unittest.TestCase):
                 self.assertEqual(len(costs), 1)
 
     def test_peterson2_needs_at_most_a_stage_for_each_fibonacci_number(self):
-        """Section 5.5.2: 1.44 n log n + O(n). Here exactly: n (k + 1) with F(k+2) <= n, and that is reached."""
+        """Section 5.5.2: 1.44 n log n + O(n). The exact bound is n (k + 1) with F(k+2) <= n, and some arrangement reaches it."""
         for n in range(2, 7):
             costs = [elections(arrangement, "--param variant=peterson2") for arrangement in arrangements(n)]
             self.assertEqual((min(costs), max(costs)), (2 * n, n * (stages_peterson2(n) + 1)))
@@ -138,7 +139,7 @@ class DolevKlaweRodeh(unittest.TestCase):
             self.assertEqual(elections(golden(n), "--param variant=peterson2"), n * (stages_peterson2(n) + 1))
 
     def test_peterson2_is_the_cheaper_on_random_rings(self):
-        """Means over the same 100 arrangements; in units of n log n they are about 1.4 and 1.0."""
+        """Compares means over the same 100 arrangements. In units of n log n they are about 1.4 and 1.0."""
         for n in (16, 64, 256, 1024):
             unit = n * (n.bit_length() - 1)
             means = []
@@ -151,7 +152,7 @@ class DolevKlaweRodeh(unittest.TestCase):
             self.assertTrue(0.93 < means[1] < 1.2, means)
 
     def test_one_leader_agreed_by_all_in_every_interleaving(self):
-        """Every arrangement and every set of initiators. max_messages has the announcement with it."""
+        """Checks every arrangement and every set of initiators. max_messages includes the announcement."""
         for variant, sizes in (("plain", ((1, 4), (2, 54), (3, 784), (4, 19250), (5, 587576))),
                                ("peterson2", ((1, 4), (2, 39), (3, 548), (4, 10198), (5, 248091)))):
             for n, states in sizes:
@@ -171,12 +172,12 @@ class DolevKlaweRodeh(unittest.TestCase):
         self.assertEqual(result["unique_leader"], "violated")
 
     def test_as_printed_the_greatest_initiator_is_elected_if_nobody_is_late(self):
-        """The other reading of remark (a): a process that has relayed never initiates."""
+        """This is the other reading of remark (a): a process that has relayed never initiates."""
         run = sim(f"{NAME} --nodes 8 --initiators 2,5 --param text=printed")
         self.assert_elected(run, 5)
 
     def test_the_types_of_messages_are_redundant(self):
-        """"Since the order is always (1, …) (2, …) … the identifier 1/2 is redundant": without it, the same runs."""
+        """"Since the order is always (1, …) (2, …) … the identifier 1/2 is redundant": without it, the runs are the same."""
         for variant, sizes in (("plain", ((3, 784), (4, 19250))), ("peterson2", ((3, 548), (4, 10198)))):
             words = f"{NAME} --param variant={variant}"
             for n, states in sizes:

@@ -1,4 +1,4 @@
-"""What Raynal, chapter 2, section 5.5.1, says of Franklin's election."""
+"""Tests what Raynal, chapter 2, section 5.5.1, says about Franklin's election."""
 import itertools
 import math
 import unittest
@@ -14,14 +14,15 @@ def bound(n):
 
 
 def arrangements(n):
-    """Up to rotation and reflection; the two directions of the ring are alike."""
+    """Returns all arrangements up to rotation and reflection: the two directions of the ring are alike."""
     for rest in itertools.permutations(range(2, n + 1)):
         if n < 3 or rest[0] < rest[-1]:
             yield ",".join(map(str, (1, *rest)))
 
 
 def worst(n):
-    """Every second process is greater than both neighbours, and those are arranged in the same way."""
+    """Returns an arrangement in which every second process is greater than both neighbours, and these are arranged in the same
+    way."""
     if n == 1:
         return [1]
     rest = worst(n // 2)
@@ -33,7 +34,7 @@ def worst(n):
 
 
 def violated(*words):
-    """Which verdict is violated, and after how many steps."""
+    """Returns the violated verdict, and the number of steps until then."""
     result = check(*words, expect=1)
     names = [name for name in ("unique_leader", "agreement", "termination") if result[name] == "violated"]
     steps = [line for line in result["counterexample"].splitlines()
@@ -47,7 +48,8 @@ class Franklin(unittest.TestCase):
         self.assertEqual(run["messages"]["announcement"], run["nodes"])
 
     def test_the_greatest_is_elected_within_the_bound(self):
-        """Every number of processes up to 64, every kind of arrangement; whole rounds of 2n messages."""
+        """Tests every number of processes up to 64 and every kind of arrangement. The rounds are complete, with 2n messages
+        each."""
         for n in range(1, 65):
             for arrangement in ("increasing", "decreasing", "random"):
                 for delay in ("constant:1", "exp:1"):
@@ -79,7 +81,7 @@ class Franklin(unittest.TestCase):
                 self.assertLessEqual(run["messages"]["election"], bound(n))
 
     def test_the_arrangement_alone_decides_how_many_rounds_there_are(self):
-        """With order on the links neither the schedule nor who begins matters."""
+        """If links keep order, neither the schedule nor the choice of initiators matters."""
         for arrangement, rounds in (("1,2,3,4", 2), ("1,2,4,3", 2), ("1,3,2,4", 3)):
             result = check(f"franklin --nodes 4 --arrangement {arrangement} --fifo")
             self.assertEqual((result["min_messages"], result["max_messages"]), (8 * rounds + 4, 8 * rounds + 4))
@@ -108,7 +110,7 @@ class Franklin(unittest.TestCase):
         self.elects(sim("franklin --nodes 4 --arrangement 70,2147483647,1,300"), 2147483647)
 
     def test_every_arrangement_set_and_interleaving(self):
-        """One leader, agreed by all, and every run ends; without order too."""
+        """There is one leader, all agree, and every run ends, even if links do not keep order."""
         for words, states in (("--nodes 1", 9), ("--nodes 2", 181), ("--nodes 3", 5142), ("--nodes 4", 209440),
                               ("--nodes 2 --fifo", 181), ("--nodes 3 --fifo", 3778), ("--nodes 4 --fifo", 135508)):
             result = check(f"franklin {words}")
@@ -119,7 +121,7 @@ class Franklin(unittest.TestCase):
             self.assertEqual(result["invariants"], HOLD)
 
     def test_without_order_the_bound_does_not_hold(self):
-        """Not for n = 6, though up to n = 5 it does."""
+        """The bound holds up to n = 5 without order, but not for n = 6."""
         for n in (2, 3, 4):
             self.assertEqual(check(f"franklin --nodes {n} --reorder")["max_messages"] - n, bound(n))
         words = "franklin --nodes 6 --arrangement 1,6,2,5,3,4 --initiators all"
@@ -127,7 +129,7 @@ class Franklin(unittest.TestCase):
         self.assertEqual(check(words + " --fifo")["max_messages"] - 6, bound(6))
 
     def test_printed_queue_loses_what_comes_early(self):
-        """'Those of its neighbours on both left and right': one number a side."""
+        """'Those of its neighbours on both left and right': the printed queue has room for one number a side."""
         for text in ("printed", "printed:queue"):
             for order in ("--fifo", "--reorder"):
                 self.assertEqual(violated(f"franklin --nodes 3 --param text={text} {order}"), (["termination"], 9))

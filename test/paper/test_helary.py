@@ -1,4 +1,4 @@
-"""What Hélary, Plouzeau and Raynal claim (INRIA research report 496, 1986), claim by claim."""
+"""Tests the claims of Hélary, Plouzeau and Raynal (INRIA research report 496, 1986), one by one."""
 import collections
 import itertools
 import json
@@ -19,7 +19,7 @@ def is_connected(nodes, edges):
 
 
 def networks(nodes, askers):
-    """Every connected network with a holder of the token and so many nodes that ask, each once up to names."""
+    """Returns every connected network with a holder of the token and this many nodes that ask, once each up to renaming."""
     found = set()
     pairs = list(itertools.combinations(range(1, nodes + 1), 2))
     for count in range(nodes - 1, len(pairs) + 1):
@@ -38,7 +38,7 @@ def sizes(topology):
 
 
 def isolated(words, seeds="1..1000"):
-    """One request in a quiet network, for each seed; without those of the token's owner."""
+    """Runs one request in a quiet network for each seed. Leaves out the requests of the node that has the token."""
     runs = sim(f"helary --load light --entries 1 --delay exp:1 --seeds {seeds}", words)["runs"]
     return [
         run["messages"]["by_type"] | {"edges": run["edges"]}
@@ -61,12 +61,12 @@ def totals(runs):
 
 
 def one_asks(nodes, node):
-    """--entries with one request, by that node."""
+    """Returns --entries for a single request, by that node."""
     return "--entries " + ",".join("1" if i == node else "0" for i in range(1, nodes + 1))
 
 
 def ring_totals(nodes, text):
-    """The fewest and the most messages for a request, in every order of delivery, whoever asks."""
+    """Returns the fewest and the most messages for a request, over every order of delivery and every node that asks."""
     words = f"helary --topology ring --nodes {nodes} --param text={text}"
     results = [check(words, one_asks(nodes, node)) for node in range(2, nodes + 1)]
     return min(r["min_messages"] for r in results), max(r["max_messages"] for r in results)
@@ -82,7 +82,7 @@ def entries_by_node(words, expect=0):
 
 
 class Traffic(unittest.TestCase):
-    """Section 6, message traffic."""
+    """Section 6, on message traffic."""
 
     def test_the_owner_of_the_token_sends_nothing(self):
         for topology in ("tree:2", "ring", "complete", "random:3"):
@@ -91,7 +91,7 @@ class Traffic(unittest.TestCase):
 
     def test_a_tree_takes_n_minus_1_requests_and_the_way_back(self):
         n = 7
-        # The distance of the farthest from node 1, which has the token at first, and the diameter.
+        # The distance from node 1, which has the token at first, to the farthest node; and the diameter.
         for topology, far, diameter in (
             ("line", 6, 6),
             ("star", 1, 2),
@@ -122,7 +122,7 @@ class Traffic(unittest.TestCase):
             self.assertAlmostEqual(messages["per_entry"] / n, 1, delta=0.01)
 
     def test_a_ring_takes_n_or_n_plus_1_requests(self):
-        """Claimed: n - 1 to n + 1, n to 2n in all. Never n - 1, at most 2n - 2."""
+        """The claim is n - 1 to n + 1 requests, n to 2n messages in all. Found: never n - 1 requests, and at most 2n - 2."""
         for n in (5, 6, 7, 8):
             runs = isolated(f"--topology ring --nodes {n}")
             self.assertEqual(bounds(run["REQ"] for run in runs), (n, n + 1))
@@ -165,14 +165,14 @@ class Traffic(unittest.TestCase):
             self.assertEqual(delay["max"], most)
 
     def test_the_token_may_take_more_hops_than_the_diameter_of_a_ring(self):
-        """Claimed: at most d. Found: the path of the first copy, up to n - 2 hops."""
+        """The claim is at most d hops. Found: the token takes the path of the first copy, up to n - 2 hops."""
         for n in (5, 6, 7, 8):
             runs = isolated(f"--topology ring --nodes {n}")
             self.assertEqual(max(run["TOKEN"] for run in runs), n - 2)
 
 
 class Knowledge(unittest.TestCase):
-    """Section 4.1: what messages carry."""
+    """Section 4.1, on the content of messages."""
 
     def test_messages_grow_with_what_is_known(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -196,7 +196,7 @@ class Knowledge(unittest.TestCase):
 
 
 class Correctness(unittest.TestCase):
-    """Section 5."""
+    """Section 5, on correctness."""
 
     def test_no_violation_in_any_network(self):
         for topology in TOPOLOGIES:
@@ -239,7 +239,7 @@ class Correctness(unittest.TestCase):
 
 
 class PrintedMin(unittest.TestCase):
-    """4.3: min(X) by the first component is by name, not by age."""
+    """Section 4.3: by its first component, min(X) compares names, not ages."""
 
     def test_a_known_request_is_bypassed_the_more_the_more_the_others_ask(self):
         for text, bypass in (("mended", (2, 2)), ("printed:min", (4, 6))):
@@ -254,7 +254,7 @@ class PrintedMin(unittest.TestCase):
 
 
 class PrintedSeen(unittest.TestCase):
-    """4.3: the test for a new request looks in req_array only."""
+    """Section 4.3: the test for a new request looks only in req_array."""
 
     def test_the_most_messages_on_a_ring_in_every_order_of_delivery(self):
         for n, mended, printed in (
@@ -285,7 +285,7 @@ class PrintedSeen(unittest.TestCase):
             self.assertEqual(baton("replay", path).code, 0)
 
     def test_flooding_takes_both_directions_of_every_link_but_those_of_the_tree(self):
-        """Section 3, i): 2e - (n - 1) in place of what i') leaves of them; section 6: at most 2e."""
+        """Section 3, i): 2e - (n - 1) messages, instead of those that i') leaves. Section 6: at most 2e."""
         for topology in ("ring", "star", "complete", "random:3"):
             runs = isolated(f"--topology {topology} --nodes 8 --param broadcast=flood", "1..100")
             self.assertEqual({run["REQ"] - (2 * run["edges"] - 7) for run in runs}, {0})
@@ -300,7 +300,7 @@ class PrintedSeen(unittest.TestCase):
     def test_flooding_is_as_safe_in_every_interleaving(self):
         result = check("helary --topology ring --nodes 4 --entries 0,0,1,1 --param broadcast=flood")
         self.assertEqual((result["complete"], result["states"]), (True, 16976))
-        # Lemma 1 is about a set that is not sent then.
+        # Lemma 1 is about a set that is not sent in this case.
         self.assertEqual([result["invariants"][name] for name in ("lemma_1", "lemma_2", "lemma_3")], [None, "holds", "holds"])
         with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
             file.write("algorithm helary\nparam broadcast=flood\nexpect invariant lemma_1\n")
@@ -310,8 +310,8 @@ class PrintedSeen(unittest.TestCase):
         self.assertIn("lemma_1 says nothing about helary with these parameters", run.err)
 
     def test_a_network_may_be_rewired(self):
-        """Section 7; every connected network of 3 nodes, and of 4 with one or two that ask, up to names. Two changes with two
-        that ask have up to 2,992,346 states, too many for a test."""
+        """Section 7: checks every connected network of 3 nodes, and of 4 with one or two that ask, up to renaming. Two changes
+        with two nodes that ask have up to 2,992,346 states, which is too many for a test."""
         count = 0
         for nodes, changes, askers in ((3, 1, 3), (3, 2, 3), (4, 1, 2), (4, 2, 1)):
             for edges, holder, asks in networks(nodes, askers):

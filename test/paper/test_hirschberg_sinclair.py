@@ -1,4 +1,4 @@
-"""What Raynal, chapter 2, section 5.3, says of Hirschberg and Sinclair's election."""
+"""Tests what Raynal, chapter 2, section 5.3, says about Hirschberg and Sinclair's election."""
 import itertools
 import math
 import unittest
@@ -6,7 +6,7 @@ import unittest
 from baton import check, sim
 
 HOLD = {"greatest_is_elected": "holds", "candidates_are_far_apart": "holds"}
-# The most messages, the announcement apart, of any arrangement and schedule.
+# The most messages, over all arrangements and schedules, without the announcement.
 MOST = {2: 12, 3: 26, 4: 40, 5: 62, 6: 80, 7: 96, 8: 112}
 
 
@@ -22,14 +22,14 @@ def terms(n):
 
 
 def arrangements(n):
-    """Up to rotation and reflection; the two directions of the ring are alike."""
+    """Returns all arrangements up to rotation and reflection: the two directions of the ring are alike."""
     for rest in itertools.permutations(range(2, n + 1)):
         if n < 3 or rest[0] < rest[-1]:
             yield ",".join(map(str, (1, *rest)))
 
 
 def violated(*words):
-    """Which verdict is violated, and after how many steps."""
+    """Returns the violated verdict, and the number of steps until then."""
     result = check(*words, expect=1)
     names = [name for name in ("unique_leader", "agreement", "termination") if result[name] == "violated"]
     steps = [line for line in result["counterexample"].splitlines()
@@ -43,7 +43,7 @@ class HirschbergSinclair(unittest.TestCase):
         self.assertEqual(run["messages"]["announcement"], run["nodes"])
 
     def test_the_greatest_is_elected_within_the_bound(self):
-        """Every number of processes up to 64, every kind of arrangement; ENDED takes n messages."""
+        """Tests every number of processes up to 64 and every kind of arrangement. ENDED takes n messages."""
         for n in range(1, 65):
             for arrangement in ("increasing", "decreasing", "random"):
                 for delay in ("constant:1", "exp:1"):
@@ -88,7 +88,7 @@ class HirschbergSinclair(unittest.TestCase):
                     self.assertLessEqual(run["messages"]["election"], min(terms(n), MOST.get(n, terms(n))))
 
     def test_every_set_of_initiators(self):
-        """The greatest need not begin: it is drawn in."""
+        """The greatest process need not initiate: messages of others draw it in."""
         for n in range(1, 7):
             for size in range(1, n + 1):
                 for places in itertools.combinations(range(1, n + 1), size):
@@ -101,7 +101,7 @@ class HirschbergSinclair(unittest.TestCase):
         self.elects(sim("hirschberg-sinclair --nodes 4 --arrangement 70,2147483647,1,300"), 2147483647)
 
     def test_every_arrangement_set_and_interleaving(self):
-        """'Only one can launch a candidature on paths of length 2^i' is an invariant. Order is not needed."""
+        """'Only one can launch a candidature on paths of length 2^i' is checked as an invariant. Links need not keep order."""
         for words, states in (("--nodes 1", 9), ("--nodes 2", 788), ("--nodes 3", 84458),
                               ("--nodes 2 --fifo", 300), ("--nodes 3 --fifo", 10090), ("--nodes 4 --fifo", 521774)):
             result = check(f"hirschberg-sinclair {words}")
@@ -112,14 +112,14 @@ class HirschbergSinclair(unittest.TestCase):
             self.assertEqual(result["invariants"], HOLD)
 
     def test_printed_respok_makes_the_greatest_withdraw(self):
-        """'if respOK then state <- lost'."""
+        """As printed: 'if respOK then state <- lost'."""
         for text in ("printed", "printed:respok"):
             self.assertEqual(violated(f"hirschberg-sinclair --nodes 2 --initiators 2 --param text={text}"), (["termination"], 5))
             for n in (2, 3, 4):
                 self.assertEqual(violated(f"hirschberg-sinclair --nodes {n} --param text={text}")[0], ["termination"])
 
     def test_printed_late_leaves_somebody_taking_part(self):
-        """'winner <- number; state <- not_involved', while a candidature comes by the other direction."""
+        """As printed: 'winner <- number; state <- not_involved', while a candidature arrives from the other direction."""
         for order in ("--fifo", "--reorder"):
             self.assertEqual(violated(f"hirschberg-sinclair --nodes 2 --initiators 2 --param text=printed:late {order}"),
                              (["termination"], 11))

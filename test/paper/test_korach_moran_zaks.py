@@ -12,13 +12,13 @@ KMZ = "korach-moran-zaks"
 
 
 def most_messages(n):
-    """4 for each claim, 2 for the first of each process that is taken; n / (L + 1) kings reach level L."""
+    """Returns the bound: 4 messages for each claim, 2 for the first claim on each process; n / (L + 1) kings reach level L."""
     return 4 * n * sum(1 / i for i in range(1, n + 1)) - 2 * n - 2
 
 
 class KorachMoranZaks(unittest.TestCase):
     def test_all_are_kings_at_the_start_and_one_is_at_the_end(self):
-        """Raynal, 5.5.3. Every process learns who, and messages are never more than the bound."""
+        """Raynal, 5.5.3. Every process learns the winner, and the number of messages never exceeds the bound."""
         for n in range(1, 65):
             for arrangement in ("increasing", "decreasing", "random"):
                 run = sim(f"{KMZ} --nodes {n} --arrangement {arrangement} --delay exp:1 --seed {n}")
@@ -28,7 +28,7 @@ class KorachMoranZaks(unittest.TestCase):
                 self.assertLessEqual(run["messages"]["election"], most_messages(n))
 
     def test_order_of_n_log_n_messages(self):
-        """Raynal, 5.5.3: "the number of messages is again O(n log n)". About 1.4, never 2 times that."""
+        """Raynal, 5.5.3: "the number of messages is again O(n log n)". It is about 1.4 times n log n, and never 2 times."""
         for n, seeds in ((4, 200), (16, 200), (64, 200), (256, 100), (1024, 50)):
             for delay in ("exp:1", "uniform:0,1", "constant:1"):
                 runs = sim(f"{KMZ} --nodes {n} --arrangement random --delay {delay} --seeds 1..{seeds}")["runs"]
@@ -54,7 +54,7 @@ class KorachMoranZaks(unittest.TestCase):
                 "CLAIM": n - 1, "APPEAL": 0, "YIELD": 0, "ACCEPT": n - 1, "LEADER": n - 1})
 
     def test_it_takes_four_delays_for_each_process(self):
-        """One claim at a time: it is slow. 4 (n - 1), and the time to fall and to announce."""
+        """There is one claim at a time, so the election is slow: 4 (n - 1), plus the time to fall and to announce."""
         for n in (16, 256):
             for seed in range(1, 21):
                 time = sim(f"{KMZ} --nodes {n} --arrangement random --seed {seed}")["virtual_time"]
@@ -68,7 +68,7 @@ class KorachMoranZaks(unittest.TestCase):
                     initiators = ",".join(map(str, places))
                     run = sim(f"{KMZ} --nodes {n} --arrangement random --seed {n} --delay exp:1 --initiators {initiators}")
                     self.assertTrue(run["agreed"], run)
-                    # A process that never began is never a king.
+                    # A process that never initiated is never a king.
                     self.assertIn(run["leader"], [run["arrangement"][place - 1] for place in places])
 
     def test_random_arrangements_and_initiators(self):
@@ -82,7 +82,7 @@ class KorachMoranZaks(unittest.TestCase):
         self.assertEqual((run["leader"], run["agreed"]), (70, True))
 
     def test_unique_leader_agreement_termination_in_every_interleaving(self):
-        """Every arrangement and set of initiators, messages in any order."""
+        """Checks every arrangement and set of initiators, with messages in any order."""
         for n, states, most in ((1, 2, 0), (2, 27, 4), (3, 686, 11), (4, 28806, 18), (5, 1629328, 26)):
             result = check(f"{KMZ} --nodes {n} --reorder")
             self.assertTrue(result["complete"])
@@ -92,7 +92,7 @@ class KorachMoranZaks(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_every_order_of_the_links_of_few_processes(self):
-        """Links have no direction: with three processes there are 8 orders, with four 1,296 (here 40)."""
+        """Links have no direction. Three processes have 8 orders of links, four have 1,296; 40 of these are tried."""
         for n in (3, 4):
             for links in range(1, 41):
                 result = check(f"{KMZ} --nodes {n} --param links={links}")

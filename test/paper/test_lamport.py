@@ -1,4 +1,4 @@
-"""What Neilsen's thesis claims of Lamport's algorithm (section 2.1), claim by claim."""
+"""Tests the claims of Neilsen's thesis about Lamport's algorithm (section 2.1), one by one."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -29,7 +29,7 @@ class Lamport(unittest.TestCase):
         for rate in ("0.02", "0.2", "2"):
             run = sim(f"lamport --nodes 8 --entries 5000 --load poisson:{rate} --delay exp:1")
             self.assertLessEqual(run["messages"]["per_entry"], 3 * 7)
-            # Not everything that was sent for the last entry is sent when it ends.
+            # When the last entry ends, some of its messages have not been sent yet.
             self.assertGreaterEqual(run["messages"]["per_entry"], 2 * 7 * 0.99)
 
     def test_the_next_enters_one_message_after_an_exit(self):
@@ -53,7 +53,7 @@ class Lamport(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_every_request_is_acknowledged_if_that_is_wanted(self):
-        """Raynal 3.1: 3(n - 1) messages, whatever the load."""
+        """Raynal 3.1: it takes 3(n - 1) messages, whatever the load."""
         for nodes in (2, 5, 16):
             for load in ("light", "heavy", "poisson:0.1"):
                 messages = sim(f"lamport --param acknowledge=always --nodes {nodes} --load {load} --entries {40 * nodes}")["messages"]
@@ -64,7 +64,7 @@ class Lamport(unittest.TestCase):
             self.assertEqual(result["min_messages"], result["max_messages"])
 
     def test_messages_must_not_overtake_each_other(self):
-        """Chapter 2. It is the deadlock that is found."""
+        """Chapter 2. The checker finds a deadlock if they do."""
         for words in ("--nodes 2 --entries 1,2", "--nodes 3"):
             result = check(f"lamport {words} --reorder", expect=1)
             self.assertEqual(result["deadlock"], "found")

@@ -1,4 +1,4 @@
-"""What Raynal, chapter 2, section 4.1, says of Le Lann's ring, and what it costs."""
+"""Tests what Raynal, chapter 2, section 4.1, says about Le Lann's ring, and measures its cost."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -21,7 +21,7 @@ class LeLann(unittest.TestCase):
         self.assertEqual(sim("le-lann --nodes 8")["bypass"]["max"], 7)
 
     def test_from_request_to_entry_the_token_makes_half_a_turn(self):
-        """(n+1)/2 hops on average, at least one, at most a whole turn."""
+        """A request waits (n+1)/2 hops on average, at least one and at most a whole turn."""
         for n in (1, 2, 5, 20):
             report = sim(f"le-lann --nodes {n} --load light --entries 20000")
             messages = report["messages"]
@@ -30,7 +30,7 @@ class LeLann(unittest.TestCase):
             self.assertAlmostEqual(report["response"]["mean"] / (n / 2), 1, delta=0.02)
 
     def test_hops_while_nobody_wants_in_are_counted_apart(self):
-        """From an exit to the next request half a turn passes, of which one hop counts for the request."""
+        """Between an exit and the next request the token makes half a turn. One of these hops counts for the request."""
         for n in (5, 20):
             messages = sim(f"le-lann --nodes {n} --load light --entries 20000")["messages"]
             self.assertAlmostEqual(messages["idle"] / 20000 / ((n - 1) / 2), 1, delta=0.02)

@@ -1,4 +1,4 @@
-"""What is said of Le Lann's election (Raynal, chapter 2, section 5.1; Le Lann 1977), claim by claim."""
+"""Tests the claims about Le Lann's election (Raynal, chapter 2, section 5.1; Le Lann 1977), one by one."""
 import itertools
 import unittest
 
@@ -6,8 +6,8 @@ from baton import check, sim
 
 
 def is_the_maximum(test, run):
-    """One leader, agreed by all, the greatest of the initiators; kn messages, and n more only if
-    there are bystanders to be told."""
+    """Checks that there is one leader, the greatest of the initiators, and that all agree. It takes kn messages, and n more only
+    if there are bystanders to tell."""
     n, places = run["nodes"], run["initiators"]
     leader = max(run["arrangement"][place - 1] for place in places)
     announcement = 0 if len(places) == n else n
@@ -27,7 +27,7 @@ class LeLannElection(unittest.TestCase):
 
     def test_every_size_and_arrangement(self):
         for n in range(1, 65):
-            # Each kind of arrangement for each n, in turn with each kind of initiators.
+            # For each n, each kind of arrangement meets one kind of initiators, in turn.
             kinds = ("all", "one", f"random:{(n + 1) // 2}")
             for i, arrangement in enumerate(("increasing", "decreasing", "random")):
                 is_the_maximum(self, sim(f"le-lann-election --nodes {n} --arrangement {arrangement} "
@@ -65,22 +65,22 @@ class LeLannElection(unittest.TestCase):
         self.assertEqual(run["leader"], 1000000)
 
     def test_every_interleaving(self):
-        """Every arrangement up to rotation, every set of initiators."""
+        """Checks every arrangement up to rotation, with every set of initiators."""
         for n, states in ((1, 3), (2, 30), (3, 424), (4, 8712), (5, 246148)):
             result = check(f"le-lann-election --nodes {n}")
             self.assertEqual((result["states"], result["complete"]), (states, True))
             self.assertEqual((result["unique_leader"], result["agreement"], result["termination"]), ("holds",) * 3)
             self.assertEqual(set(result["invariants"].values()), {"holds"})
-            # One initiates and n ELECTED tell the others; all do, or all but one and n ELECTED.
+            # The fewest: one initiates, and n ELECTED tell the others. The most: all initiate, or all but one plus n ELECTED.
             self.assertEqual((result["min_messages"], result["max_messages"]), (2 * n if n > 1 else 1, n * n))
 
     def test_all_who_want_to_initiate_may_be_reached_before(self):
-        """kn for the k that did initiate: between 1 and n of them."""
+        """The cost is kn for the k processes that did initiate: between 1 and n of them."""
         result = check("le-lann-election --nodes 4 --arrangement 2,4,1,3 --initiators all")
         self.assertEqual((result["min_messages"], result["max_messages"]), (8, 16))
 
     def test_without_order_two_lead(self):
-        """A process decides before it has seen all numbers."""
+        """Without order a process may decide before it has seen all numbers."""
         for n in (2, 3, 4):
             result = check(f"le-lann-election --nodes {n} --reorder", expect=1)
             self.assertEqual((result["unique_leader"], result["agreement"]), ("violated", None))

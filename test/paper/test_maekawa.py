@@ -10,7 +10,7 @@ import unittest
 
 from baton import baton, check, no_violation_over, sim
 
-# Nodes and K. Planes: N = K(K - 1) + 1.
+# The number of nodes and K. For projective planes, N = K(K - 1) + 1.
 PLANES = {7: 3, 13: 4, 21: 5, 31: 6, 57: 8, 73: 9, 91: 10}
 GRIDS = {4: 3, 9: 5, 16: 7, 25: 9}
 FULL = "--param committees=1.2.3/1.2.3/1.2.3"
@@ -47,29 +47,29 @@ class Committees(unittest.TestCase):
                 self.assertTrue(a & b, nodes)
 
     def test_cyclic_ones_are_about_as_small_as_can_be(self):
-        """Translates of a difference cover, all of one size; any two meet."""
+        """The committees are translates of a difference cover: all have the same size, and any two meet."""
         for nodes, k in ((16, 5), (64, 9), (100, 12), (2, 2), (5, 3), (20, 6), (23, 6), (300, 21)):
             sets = committees(nodes, "cyclic")
             self.assertEqual({len(members) for members in sets.values()}, {k}, nodes)
             for a, b in itertools.combinations(sets.values(), 2):
                 self.assertTrue(a & b, nodes)
-            self.assertGreaterEqual(k * (k - 1) + 1, nodes)  # no committees of one size can be smaller
+            self.assertGreaterEqual(k * (k - 1) + 1, nodes)  # no committees of equal size can be smaller
 
     def test_the_smallest_are_taken_and_of_several_a_plane_then_a_grid(self):
         for nodes in range(1, 32):
             made = {kind: committees(nodes, kind) for kind in ("plane", "grid", "cyclic")
                     if kind != "plane" or nodes in (3, 7, 13, 21, 31)}
-            best = min(made.values(), key=lambda sets: max(map(len, sets.values())))  # the first of several
+            best = min(made.values(), key=lambda sets: max(map(len, sets.values())))  # the first of several covers
             self.assertEqual(committees(nodes, "auto"), best, nodes)
 
     def test_with_small_committees_the_claims_hold(self):
-        """Neilsen 2.6: about sqrt(N) members, at most 7 sqrt(N) messages."""
+        """Neilsen 2.6: committees have about sqrt(N) members, and an entry takes at most 7 sqrt(N) messages."""
         for nodes in (16, 64, 100):
             run = sim(f"maekawa --nodes {nodes} --entries 2000 --delay exp:1")
             self.assertLessEqual(run["messages"]["per_entry"], 5 * nodes ** 0.5)
 
     def test_a_plane_that_nobody_knows_is_refused(self):
-        for nodes in (2, 4, 8, 43, 111):  # q = 6 and q = 10 are no powers of primes
+        for nodes in (2, 4, 8, 43, 111):  # q = 6 and q = 10 are not powers of primes
             result = baton(f"sim maekawa --nodes {nodes} --param committees=plane")
             self.assertEqual((result.code, result.out), (2, ""))
             self.assertIn("power of a prime", result.err)
@@ -94,13 +94,13 @@ class Committees(unittest.TestCase):
 
 class Maekawa(unittest.TestCase):
     def test_in_the_best_case_three_sets_of_messages(self):
-        """REQUEST, LOCKED and RELEASE."""
+        """These are REQUEST, LOCKED and RELEASE."""
         for nodes, k in (PLANES | GRIDS | {2: 2, 3: 2}).items():
             messages = sim(f"maekawa --nodes {nodes} --load light --entries 2000 {made(nodes)}")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (3 * (k - 1), 3 * (k - 1)), nodes)
 
     def test_all_want_in_all_the_time_four_sets_of_messages(self):
-        """There are FAILs too: a node that asks again comes after all others."""
+        """The fourth are the FAILs: a node that asks again comes after all others."""
         for nodes, k in {7: 3, 13: 4, 31: 6, **GRIDS}.items():
             messages = sim(f"maekawa --nodes {nodes} --entries {500 * nodes} {made(nodes)}")["messages"]
             self.assertAlmostEqual(messages["per_entry"] / (4 * (k - 1)), 1, delta=0.01)
@@ -115,7 +115,7 @@ class Maekawa(unittest.TestCase):
     def test_all_seven_sets_of_messages_occur(self):
         kinds = sim("maekawa --nodes 13 --entries 2000 --load poisson:0.05 --delay exp:1")["messages"]["by_type"]
         self.assertTrue(all(kinds.values()), kinds)
-        self.assertGreater(kinds["LOCKED"], kinds["REQUEST"])  # some are relinquished
+        self.assertGreater(kinds["LOCKED"], kinds["REQUEST"])  # some members' locks are relinquished
 
     def test_synchronization_delay_is_release_and_locked(self):
         for nodes in (9, 16, 25):
@@ -124,7 +124,7 @@ class Maekawa(unittest.TestCase):
 
     def test_synchronization_delay_is_one_if_the_last_arbiter_leaves_or_enters(self):
         self.assertEqual(sim("maekawa --nodes 2")["sync_delay"], {"mean": 1, "max": 1})
-        # On a plane i + 1 is in the committee of i: served in turn, the two meet in one of them.
+        # On a plane, i + 1 is in the committee of i. If the nodes are served in turn, the two meet at one member.
         self.assertAlmostEqual(sim("maekawa --nodes 7 --entries 5000")["sync_delay"]["mean"], 1, delta=0.01)
 
     def test_no_violation_with_unpredictable_delays(self):

@@ -1,14 +1,15 @@
-"""What Raynal, chapter 2, section 4.2, says of Misra's algorithm: two tokens, each replaces the other if it is lost."""
+"""Tests what Raynal, chapter 2, section 4.2, says about Misra's algorithm: there are two tokens, and each replaces the other if
+it is lost."""
 import unittest
 
 from baton import baton, check, no_violation_over, sim
 
 HOLD = {"one_ping_at_most": "holds", "one_pong_at_most": "holds", "numbers_are_opposite": "holds"}
-HOLD_OF_MANY = HOLD | {"numbers_are_opposite": None}  # it is about two numbers
+HOLD_OF_MANY = HOLD | {"numbers_are_opposite": None}  # this invariant is about two numbers
 
 
 def violated(*words):
-    """The invariants that the checker finds violated, and the number of steps."""
+    """Returns the invariants that the checker finds violated, and the number of steps."""
     result = check(*words, expect=1)
     names = [name for name, verdict in result["invariants"].items() if verdict == "violated"]
     steps = [line for line in result["counterexample"].splitlines()
@@ -26,7 +27,7 @@ class Misra(unittest.TestCase):
             self.assertEqual(result["invariants"], HOLD)
 
     def test_a_token_that_lives_is_never_made_anew_whatever_is_lost(self):
-        """Either token is lost again and again, one at a time; n+1 values of the numbers are enough."""
+        """Either token is lost again and again, one at a time. With n+1 values of the numbers, no living token is replaced."""
         for n, states in ((1, 74), (2, 1352), (3, 12104), (4, 75456)):
             result = check(f"misra --nodes {n} --entries unlimited --lose-token")
             self.assertTrue(result["complete"])
@@ -35,7 +36,7 @@ class Misra(unittest.TestCase):
             self.assertEqual(result["invariants"], HOLD)
 
     def test_nobody_starves_though_ping_is_lost_for_ever_and_ever(self):
-        """The process that makes it anew is each time the next one, until it is one that waits."""
+        """Each time the next process makes the token again, until it is one that waits."""
         for n in (1, 2, 3, 4):
             result = check(f"misra --nodes {n} --entries unlimited --lose-token")
             self.assertEqual(result["starvation"], "none")
@@ -53,7 +54,7 @@ class Misra(unittest.TestCase):
                 self.assertAlmostEqual(messages["by_type"][token] / 20000 / ((n + 1) / 2), 1, delta=0.02)
 
     def test_heavy_load_costs_one_hop_of_ping_and_two_of_pong(self):
-        """PONG goes on during the critical section: one hop for each unit of time."""
+        """PONG moves on during the critical section: one hop per unit of time."""
         for n in (2, 5, 20):
             messages = sim(f"misra --nodes {n} --entries {1000 * n} --warmup 0")["messages"]
             self.assertEqual(messages["by_type"]["PING"], 1000 * n)
@@ -81,7 +82,7 @@ class Misra(unittest.TestCase):
             self.assertEqual(worst, n + 1)
 
     def test_it_goes_on_as_long_as_one_of_the_two_survives(self):
-        """Each loss is mended, unless both are lost: then, and only then, the run is stuck."""
+        """Each loss is repaired unless both tokens are lost. Then, and only then, the run is stuck."""
         stuck = 0
         for n in (2, 5):
             for load in ("heavy", "light"):
@@ -107,7 +108,7 @@ class Misra(unittest.TestCase):
         sim("misra --param text=printed:zero --param bounded=off")
 
     def test_a_meeting_before_the_look_at_m_makes_a_second_ping(self):
-        """"When received" and "when meeting" are separate clauses, in no order."""
+        """"When received" and "when meeting" are separate clauses, and the text does not order them."""
         for n in (1, 2, 3):
             self.assertEqual(violated(f"misra --nodes {n} --param text=printed:order"), (["one_ping_at_most"], n + 4))
         sim("misra --param text=printed:order", expect=1)
@@ -119,8 +120,8 @@ class Misra(unittest.TestCase):
         sim("misra --delay exp:1 --reorder", expect=1)
 
     def test_n_numbers_are_too_few(self):
-        """"It is thus sufficient to increment them modulo (n+1)": with n, a PING that lives is made again. Where PONG
-        never stays that takes a loss, and no more than two processes."""
+        """"It is thus sufficient to increment them modulo (n+1)": with n, a living PING is made again. Where PONG never stays,
+        this takes a loss, and at most two processes."""
         self.assertEqual(violated("misra --nodes 1 --param modulus=n"), (["one_ping_at_most"], 4))
         check("misra --nodes 2 --param modulus=n")
         self.assertEqual(violated("misra --nodes 2 --lose-token --param modulus=n"), (["one_ping_at_most"], 8))
@@ -139,7 +140,7 @@ class Tokens(unittest.TestCase):
             self.assertEqual((result["starvation"], result["invariants"]), ("none", HOLD_OF_MANY))
 
     def test_no_token_is_made_twice_whatever_is_lost_while_one_remains(self):
-        """Any of them is lost, and others before it is replaced, down to one."""
+        """Any token may be lost, and others before it is replaced, until one is left."""
         for tokens, n, states in ((3, 1, 100), (3, 2, 6244), (3, 3, 116708), (4, 1, 816), (4, 2, 123640)):
             result = check(f"misra --nodes {n} --entries unlimited --lose-token --param tokens={tokens}",
                            expect=0 if n == 1 else 1)
@@ -148,7 +149,7 @@ class Tokens(unittest.TestCase):
                              ("holds", "none", HOLD_OF_MANY))
 
     def test_it_works_so_long_as_one_remains_on_the_ring(self):
-        """Each of three is the one that is left; of two, the loss of both is the end."""
+        """Each of three tokens is once the last one left. If there are two, losing both ends the run."""
         for lost in ("1,2", "1,3", "2,3"):
             for n in (1, 2, 5):
                 run = sim(f"misra --nodes {n} --entries 60 --param tokens=3 --lose-token {lost}")
@@ -166,7 +167,8 @@ class Tokens(unittest.TestCase):
         self.assertGreater(stuck[3], stuck[4])
 
     def test_who_waits_may_starve_if_ping_is_lost_for_ever(self):
-        """With two tokens the processes take turns in making it; with three always the same one may."""
+        """With two tokens the processes take turns in making the lost one. With three, the same process may make it every
+        time."""
         self.assertEqual(check("misra --nodes 2 --entries unlimited --lose-token")["starvation"], "none")
         result = check("misra --nodes 2 --entries unlimited --lose-token --param tokens=3", expect=1)
         self.assertEqual(result["starvation"], "found")

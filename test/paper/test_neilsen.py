@@ -1,4 +1,4 @@
-"""What Neilsen's thesis claims, claim by claim."""
+"""Tests the claims of Neilsen's thesis, one by one."""
 import os
 import re
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 from baton import ROOT, baton, check, no_violation_over, sim
 from tracefile import Trace
 
-# Figure 4: the states of a node, and its transitions by their numbers: who may go where.
+# Figure 4: the states of a node, and its transitions by their numbers, each with its two states.
 FIGURE_4 = {
     ("N", "R"): 1, ("R", "RF"): 2, ("E", "EF"): 2, ("R", "E"): 4, ("RF", "EF"): 4, ("E", "H"): 5, ("H", "E"): 6, ("EF", "N"): 7,
     ("H", "N"): 8,
@@ -15,7 +15,7 @@ FIGURE_4 = {
 
 
 def states_of_figure_4(events):
-    """The states that each node goes through, from its variables and from what it does: one for each step of the node."""
+    """Returns the states that each node goes through, one per step of the node, derived from its variables and its actions."""
     phase, variables, states, stepping = {}, {}, {}, None
     for event in [*events, {"ev": "deliver", "to": None}]:
         if event["ev"] in ("request", "exit", "deliver", "end"):
@@ -87,7 +87,7 @@ class Neilsen(unittest.TestCase):
         check("neilsen --topology line --nodes 4 --param init=wave")
 
     def test_no_transition_happens_but_those_of_figure_4(self):
-        """Transition 3, a REQUEST that is forwarded, leaves a node in N, RF or EF; sinks are R, E and H."""
+        """In transition 3 a node forwards a REQUEST. It ends in N, RF or EF; sinks are R, E and H."""
         seen = set()
         with tempfile.TemporaryDirectory() as folder:
             for seed in range(1, 6):
@@ -101,7 +101,7 @@ class Neilsen(unittest.TestCase):
         self.assertEqual(seen, set(FIGURE_4))
 
     def test_the_checker_knows_figure_4_and_the_tree_shows_its_states(self):
-        """Every arrow is in a scenario; the checker looks for others in every interleaving (its mutants lack one each)."""
+        """Every arrow is in a scenario. The checker looks for others in every interleaving (each of its mutants lacks one)."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "tree.svg")
             scenario = os.path.join(ROOT, "test/scenarios/neilsen/figure-6.scn")
@@ -114,8 +114,8 @@ class Neilsen(unittest.TestCase):
         self.assertIn("waiting queue: 2, 1, 5<", picture)
         states = re.findall(r'class="state"[^>]*>(\w+)<', picture)
         self.assertEqual(states, ["RF", "RF", "EF", "N", "R", "N"])
-        self.assertEqual(picture.count('class="holder"'), 2)  # the holder and the legend
-        # NEXT of all but the sink, 5; FOLLOW of 3, 2 and 1; and the legend.
+        self.assertEqual(picture.count('class="holder"'), 2)  # one for the holder, one for the legend
+        # Counted: NEXT of all nodes but the sink, 5; FOLLOW of 3, 2 and 1; and the legend.
         self.assertEqual(len(re.findall(r'<path class="arrow(?! dashed)', picture)), 5 + 1)
         self.assertEqual(len(re.findall(r'<path class="arrow dashed', picture)), 3 + 1)
 

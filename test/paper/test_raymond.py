@@ -1,4 +1,4 @@
-"""What Neilsen 1989, section 2.7 and chapter 6, claims of Raymond's algorithm, claim by claim."""
+"""Tests the claims of Neilsen 1989, section 2.7 and chapter 6, about Raymond's algorithm, one by one."""
 import os
 import unittest
 
@@ -9,7 +9,7 @@ TREES = ("star", "line", "tree:2", "tree:3", "radiating:2", "radiating:3")
 
 
 def steps_of(text):
-    """A scenario without its comments."""
+    """Returns a scenario without its comments."""
     lines = [line.partition("#")[0].rstrip() for line in text.splitlines()]
     return [line for line in lines if line]
 
@@ -77,7 +77,7 @@ class Raymond(unittest.TestCase):
             self.assertEqual((result["states"], result["complete"]), (states, True), words)
 
     def test_eight_entries_never_take_as_many_as_eight_times_twice_the_diameter(self):
-        for topology, most in (("star", 24), ("line", 34)):  # against 8 * 4 and 8 * 6
+        for topology, most in (("star", 24), ("line", 34)):  # compare 8 * 4 and 8 * 6
             result = check(f"raymond --topology {topology} --nodes 4 --entries 2")
             self.assertEqual((result["max_messages"], result["complete"]), (most, True))
 

@@ -1,4 +1,4 @@
-"""What Neilsen's thesis claims of Ricart and Agrawala's algorithm (section 2.2), claim by claim."""
+"""Tests the claims of Neilsen's thesis about Ricart and Agrawala's algorithm (section 2.2), one by one."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -31,7 +31,7 @@ class RicartAgrawala(unittest.TestCase):
     def test_a_reply_carries_nothing(self):
         run = sim("ricart-agrawala --nodes 8 --entries 100 --load light")
         sent = run["messages"]["by_type"]
-        # Type, number (two bytes from 128 on: there are 100 requests) and node; type alone.
+        # A REQUEST has a type, a number (two bytes from 128 on, with 100 requests) and a node; a REPLY has only a type.
         self.assertEqual(run["bytes"]["total"], 3 * sent["REQUEST"] + sent["REPLY"])
 
     def test_requests_are_served_in_the_order_of_the_numbers(self):
@@ -54,7 +54,7 @@ class RicartAgrawala(unittest.TestCase):
 
 
 class Steps(unittest.TestCase):
-    """Section 2.2 does not say that a node takes its number and asks in one step."""
+    """Section 2.2 does not say that a node takes its number and sends its REQUEST in one step."""
 
     def test_what_is_answered_in_between_lets_two_in(self):
         for text in ("printed", "printed:steps"):

@@ -1,4 +1,4 @@
-"""What Raynal's chapter 2, section 3, claims of Ricart and Agrawala's token algorithm, claim by claim."""
+"""Tests the claims of Raynal's chapter 2, section 3, about Ricart and Agrawala's token algorithm, one by one."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -6,7 +6,7 @@ from baton import check, no_violation_over, sim
 
 class RicartAgrawalaToken(unittest.TestCase):
     def test_an_entry_costs_n_messages_or_none(self):
-        """3.6: n messages 'when the requesting process does not already hold the token, or 0 when it does'."""
+        """Section 3.6: n messages 'when the requesting process does not already hold the token, or 0 when it does'."""
         for n in (2, 5, 20):
             messages = sim(f"ricart-agrawala-token --nodes {n} --load light --entries 20000")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (0, n))
@@ -18,7 +18,7 @@ class RicartAgrawalaToken(unittest.TestCase):
             self.assertAlmostEqual(messages["per_entry"] / n, 1, delta=0.01)
 
     def test_a_request_has_three_elements_and_the_token_n_plus_one(self):
-        """3.6; a number below 128 takes a byte."""
+        """Section 3.6. A number below 128 takes one byte."""
         for n in (3, 8):
             run = sim(f"ricart-agrawala-token --nodes {n} --entries {100 * n}")
             by_type = run["messages"]["by_type"]
@@ -29,26 +29,26 @@ class RicartAgrawalaToken(unittest.TestCase):
         self.assertEqual((delay["mean"], delay["max"]), (1, 1))
 
     def test_the_token_goes_round(self):
-        """3.5: each is served 'when its turn comes': nobody twice before all others that wait."""
+        """Section 3.5: each process is served 'when its turn comes'. Nobody enters twice before all others that wait."""
         self.assertEqual(sim("ricart-agrawala-token --nodes 8")["bypass"]["max"], 7)
         for nodes, entries in ((3, 2), (4, 1)):
             result = check(f"ricart-agrawala-token --nodes {nodes} --entries {entries}")
             self.assertEqual(result["max_bypass"], nodes - 1)
 
     def test_no_violation_with_unpredictable_delays_and_reordering(self):
-        """3.2: 'the delay is variable', 'desequencing is possible'."""
+        """Section 3.2: 'the delay is variable', 'desequencing is possible'."""
         for n in (2, 3, 5, 8):
             no_violation_over("1..1000", f"ricart-agrawala-token --nodes {n} --entries 100 --delay exp:1 --reorder")
 
     def test_mutual_exclusion_and_no_deadlock_in_every_interleaving(self):
-        """3.5."""
+        """Section 3.5."""
         for entries, states in ((1, 656), (2, 38455)):
             result = check(f"ricart-agrawala-token --nodes 3 --entries {entries} --reorder")
             self.assertEqual(result["states"], states)
             self.assertTrue(result["complete"])
 
     def test_the_loss_of_the_token_keeps_mutual_exclusion_but_not_progress(self):
-        """3.6: 'mutual exclusion is maintained but deadlock begins to appear'."""
+        """Section 3.6: 'mutual exclusion is maintained but deadlock begins to appear'."""
         result = check("ricart-agrawala-token --nodes 3 --lose-token", expect=1)
         self.assertEqual((result["mutual_exclusion"], result["deadlock"]), (None, "found"))
 
@@ -59,19 +59,19 @@ class RicartAgrawalaToken(unittest.TestCase):
         sim("ricart-agrawala-token --nodes 5 --load light --param text=printed:holder", expect=1)
 
     def test_a_request_within_the_prelude_takes_the_token_away(self):
-        """3.4 does not say that the prelude is one step up to its wait."""
+        """Section 3.4 does not say that the prelude is one step up to its wait."""
         result = check("ricart-agrawala-token --nodes 2 --param text=printed:steps", expect=1)
         self.assertEqual(result["mutual_exclusion"], "violated")
         sim("ricart-agrawala-token --nodes 5 --load poisson:0.2 --entries 5000 --param text=printed:steps", expect=1)
 
 
 class Retry(unittest.TestCase):
-    """3.6: "unless there is a recovery procedure based on a time-out mechanism, the process making the request is removed
-    from the competition". The mechanism is ours: ask again, with the same number."""
+    """Section 3.6: "unless there is a recovery procedure based on a time-out mechanism, the process making the request is removed
+    from the competition". The mechanism is ours: the process asks again, with the same number."""
     NAME = "ricart-agrawala-token --param retry=on"
 
     def test_a_lost_request_is_repeated(self):
-        """Without the time-out one waits; with it nobody does, whichever copy is lost, and when."""
+        """Without the time-out one process waits for ever. With it nobody does, whichever copy is lost, and whenever."""
         self.assertEqual(check("ricart-agrawala-token --nodes 3 --lose REQUEST", expect=1)["deadlock"], "found")
         for words, states in (("--nodes 3 --entries 1", 6148), ("--nodes 2 --entries 3", 2082),
                               ("--nodes 3 --entries 1 --param choose=oldest", 15293)):
@@ -79,12 +79,12 @@ class Retry(unittest.TestCase):
             self.assertEqual((result["complete"], result["deadlock"], result["states"]), (True, "none", states), words)
 
     def test_a_lost_token_stays_lost(self):
-        """It asks again and again, so that this is no deadlock: nobody ever answers."""
+        """The process asks again and again, so this is not a deadlock. But nobody ever answers."""
         result = check(f"{self.NAME} --nodes 3 --lose TOKEN", expect=1)
         self.assertEqual((result["starvation"], result["mutual_exclusion"]), ("found", "holds"))
 
     def test_what_it_costs_where_nothing_is_lost(self):
-        """Nothing, unless a process waits longer than the two message delays; then n - 1 messages each time."""
+        """It costs nothing unless a process waits longer than two message delays. Then it costs n - 1 messages each time."""
         light = sim(f"{self.NAME} --nodes 5 --load light")["messages"]
         self.assertEqual((light["min"], light["max"]), (0, 5))
         for bound, repeats in ((1, 4), (4, 1), (5, 0)):
@@ -106,7 +106,7 @@ class Oldest(unittest.TestCase):
     NAME = "ricart-agrawala-token --param choose=oldest"
 
     def test_it_costs_what_both_algorithms_cost(self):
-        """"Similar to the one of Ricart and Agrawala's algorithm": n messages or none; and so for theirs."""
+        """"Similar to the one of Ricart and Agrawala's algorithm": an entry costs n messages or none, and theirs does too."""
         for n in (2, 5, 20):
             messages = sim(f"{self.NAME} --nodes {n} --load light --entries 20000")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (0, n))
@@ -116,7 +116,7 @@ class Oldest(unittest.TestCase):
             self.assertAlmostEqual(flooded / n, 1, delta=0.01)
 
     def test_two_different_ways_of_ensuring_fairness(self):
-        """Others enter at most n - 1 times before a request that is known, however often they ask."""
+        """After a request is known, others enter at most n - 1 times before it is served, however often they ask."""
         for entries, states in (("1,1,1", 1355), ("2,2,1", 15129), ("3,3,1", 79733)):
             result = check(f"{self.NAME} --nodes 3 --fifo --entries {entries}")
             self.assertEqual((result["complete"], result["states"], result["max_bypass"]), (True, states, 2))

@@ -1,4 +1,4 @@
-"""What Neilsen 1989, section 2.5, and the textbooks claim of Singhal's algorithm, claim by claim."""
+"""Tests the claims of Neilsen 1989, section 2.5, and of the textbooks about Singhal's algorithm, one by one."""
 import os
 import unittest
 
@@ -8,7 +8,7 @@ KEPT = os.path.join(ROOT, "test/scenarios/violated/singhal-outdated.scn")
 
 
 def steps_of(text):
-    """A scenario without its comments."""
+    """Returns a scenario without its comments."""
     lines = [line.partition("#")[0].rstrip() for line in text.splitlines()]
     return [line for line in lines if line]
 

@@ -1,4 +1,4 @@
-"""What Suzuki and Kasami claim of algorithm A, claim by claim."""
+"""Tests the claims of Suzuki and Kasami about algorithm A, one by one."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -36,7 +36,7 @@ class SuzukiKasami(unittest.TestCase):
 
 
 class Steps(unittest.TestCase):
-    """Figure 1: "P2 is indivisible", and nothing is said of P1."""
+    """Figure 1 says "P2 is indivisible", and says nothing about P1."""
 
     def test_a_request_within_the_end_of_p1_is_lost(self):
         for text in ("printed", "printed:steps"):

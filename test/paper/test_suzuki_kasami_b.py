@@ -1,4 +1,4 @@
-"""What Suzuki and Kasami claim of algorithm B (section 3, Figure 2), claim by claim, and where Figure 2 is wrong."""
+"""Tests the claims of Suzuki and Kasami about algorithm B (section 3, Figure 2), one by one, and the errors of Figure 2."""
 import unittest
 
 from baton import check, no_violation_over, sim
@@ -13,7 +13,7 @@ class SuzukiKasamiB(unittest.TestCase):
                 self.assertAlmostEqual(run["messages"]["per_entry"] / (n + (n - 1) / length), 1, delta=0.02)
 
     def test_light_demand_costs_it_only_if_the_privilege_is_elsewhere(self):
-        """And the entry that ends a round costs the most: N messages and N-1 REPLYs."""
+        """The entry that ends a round costs the most: N messages and N-1 REPLYs."""
         for n in (2, 5, 20):
             for length in (2, 5):
                 run = sim(f"suzuki-kasami-b --nodes {n} --param L={length} --load light --entries 20000")
@@ -29,20 +29,21 @@ class SuzukiKasamiB(unittest.TestCase):
         self.assertAlmostEqual((b - a) / (4 / 1000), 1, delta=0.02)
 
     def test_l_invocations_cost_at_most_what_section_3_says(self):
-        """'At most L*N + (N-1) message exchanges for L mutual exclusion invocations by a single node'; N nodes, L each."""
+        """'At most L*N + (N-1) message exchanges for L mutual exclusion invocations by a single node': N nodes, L invocations
+        each."""
         for n, length in ((2, 2), (2, 5), (3, 2)):
             result = check(f"suzuki-kasami-b --nodes {n} --param L={length} --entries {length}")
             self.assertEqual(result["max_messages"], n * (length * n + (n - 1)))
 
     def test_who_has_received_l_requests_of_a_node_replies_once(self):
-        """At most L-1 of each of the 5 * 4 pairs have not been replied to."""
+        """For each of the 5 * 4 pairs of nodes, at most L-1 requests have no reply."""
         for length in (2, 3, 7):
             by_type = sim(f"suzuki-kasami-b --nodes 5 --param L={length} --load light --entries 2000")["messages"]["by_type"]
             unanswered = by_type["REQUEST"] - length * by_type["REPLY"]
             self.assertTrue(0 <= unanswered <= 5 * 4 * (length - 1), by_type)
 
     def test_sequence_numbers_are_bounded(self):
-        """Those of algorithm A are not: its messages get longer."""
+        """The sequence numbers of algorithm A are unbounded, so its messages get longer."""
         for name, grows in (("suzuki-kasami-b", False), ("suzuki-kasami", True)):
             short, long = (sim(f"{name} --nodes 3 --entries {e}")["bytes"]["largest"] for e in (60, 3000))
             self.assertEqual(long > short, grows, name)
@@ -71,7 +72,7 @@ class SuzukiKasamiB(unittest.TestCase):
         self.assertTrue(check("suzuki-kasami-b --nodes 3 --entries 4,5,1 --param L=3")["complete"])
 
     def test_two_nodes_for_ever(self):
-        """The state is finite, and so is the search without a bound on entries; starvation is looked for too."""
+        """The state is finite, so the search ends even without a bound on entries. It looks for starvation too."""
         for length, states in ((2, 166), (3, 208)):
             result = check(f"suzuki-kasami-b --nodes 2 --entries unlimited --param L={length}")
             self.assertEqual((result["states"], result["starvation"]), (states, "none"))
@@ -91,14 +92,14 @@ class SuzukiKasamiB(unittest.TestCase):
         check("suzuki-kasami-b --nodes 3 --entries 2,3,2 --fifo")
 
     def test_two_nodes_are_immune_to_the_printed_modulus(self):
-        """The only other node must have got the request."""
+        """With two nodes, the only other node must have received the request."""
         check("suzuki-kasami-b --nodes 2 --entries unlimited --param text=printed:modulo")
 
     def test_figure_2_with_all_its_errors(self):
         check("suzuki-kasami-b --nodes 2 --entries 4 --param text=printed", expect=1)
 
     def test_without_replies_a_node_that_does_not_ask_is_taken_for_one_that_does(self):
-        """Section 3: why there are REPLYs. Two nodes are immune; no REPLY is ever sent."""
+        """Section 3 tells why there are REPLYs. Two nodes are immune. No REPLY is ever sent in these runs."""
         result = check("suzuki-kasami-b --nodes 3 --entries 2 --fifo --param replies=off", expect=1)
         self.assertEqual(result["invariants"]["privilege_goes_to_who_waits"], "violated")
         self.assertEqual(check("suzuki-kasami-b --nodes 3 --entries 2 --param replies=off", expect=1)["deadlock"], "found")

@@ -1,4 +1,4 @@
-"""Every scenario holds; every bad one is bad input."""
+"""Every good scenario holds, and every bad one is refused as bad input."""
 import glob
 import os
 import unittest
