@@ -1,4 +1,4 @@
-"""What the tools that make documents share: running baton, the list of errata, and tables."""
+"""Shared by the tools that make documents: runs baton, reads the list of errata, and makes tables."""
 import json
 import os
 import pathlib
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"(?:> )?[\d,.]+|\d+ to \d+|–|∞")
 
 
 def run(words):
-    """Runs baton at the root of the tree, so that paths in what it says are short."""
+    """Runs baton at the root of the tree, so that the paths in its messages are short."""
     return subprocess.run([BATON, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
@@ -74,7 +74,7 @@ def filled(text, width=COLUMNS, **options):
 
 
 def tables_in(page):
-    """Yields for each row of all tables its heading, the last line above the table, and the cells by column."""
+    """Yields each row of all tables: its heading, the last line above the table, and the cells by column."""
     heading, above, columns = "", "", None
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

@@ -1,4 +1,4 @@
-"""Counts what no single comparison tells: all trees of a size, and the stages of an election, from its trace."""
+"""Counts what no single comparison shows: all trees of a size, and the stages of an election, from its trace."""
 import itertools
 import json
 import re
@@ -57,7 +57,7 @@ def nested(nodes):
 
 
 def elections(algorithm, nodes, seeds):
-    """Yields for several elections in which all begin a list of the messages: sender, type and what the message carries."""
+    """Runs several elections in which all processes initiate. Yields a list of messages for each: sender, type and content."""
     arrangements = [("increasing", 1), ("decreasing", 1), (nested(nodes), 1), *(("random", seed) for seed in range(1, seeds + 1))]
     for arrangement, seed in arrangements:
         with tempfile.NamedTemporaryFile("r", suffix=".trace") as file:
@@ -70,7 +70,7 @@ def elections(algorithm, nodes, seeds):
 
 def stages_by_sends(algorithm, nodes, seeds, first, each):
     """For an algorithm in which every process sends `each` messages of the type `first` in each stage. Returns the largest number
-    of stages, the numbers of messages of a full stage, and those of the last stage. The announcement does not count."""
+    of stages, the numbers of messages of a full stage, and those of the last stage. The announcement is not counted."""
     most, full, last = 0, set(), set()
     for sends in elections(algorithm, nodes, seeds):
         counts = Counter(sender for sender, kind, _ in sends if kind == first)

@@ -1,4 +1,4 @@
-"""The object files of a build directory: which source each comes from, what it defines and what it needs."""
+"""Reads the object files of a build directory: the source of each, the symbols it defines and the symbols it needs."""
 
 import json
 import pathlib
@@ -32,7 +32,7 @@ def read_objects(build, under="src"):
         if ROOT / under not in source.parents or not path.exists():
             continue
         source = str(source.relative_to(ROOT))
-        if source in objects:  # the same source in another library
+        if source in objects:  # the same source, compiled for another library
             continue
         defined = {name for name, kind in read_symbols(path, "--defined-only", "--extern-only")}
         needed = {name for name, kind in read_symbols(path, "--undefined-only")}

@@ -1,4 +1,4 @@
-"""What doc/results.md says between its tables."""
+"""The texts of doc/results.md between its tables."""
 
 HEAD = """\
 # What the papers claim, and what was measured

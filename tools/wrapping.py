@@ -1,6 +1,6 @@
 """
 Documents wrapped evenly at 100 columns: paragraphs and items of lists are filled; tables, code, headings, pictures and quotations stay
-as they are. tools/wrap does it to files, and tools that make documents before they write them.
+as they are. tools/wrap does this to files; tools that make documents do it before they write them.
 """
 import re
 import textwrap
@@ -13,15 +13,15 @@ ROW = re.compile(r" *\|")
 
 
 def fill(lines):
-    """One paragraph or item, whose first line may begin with a bullet."""
+    """Wraps one paragraph or list item. Its first line may begin with a bullet."""
     item = ITEM.match(lines[0])
     first = item[0] if item else re.match(" *", lines[0])[0]
     text = " ".join(line.strip() for line in lines)
     if item:
         text = text[len(item[2]):]
-    # A blank inside short code is no place to break a line.
+    # A line is not broken at a blank inside short code.
     text = re.sub(r"`[^`]{1,60}`", lambda code: code[0].replace(" ", "\0"), text.strip())
-    # A sign at the beginning of a line would be taken for a list item.
+    # Markdown would take a sign at the beginning of a line for a list item.
     text = re.sub(r" ([-+*]) ", "\0\\1\0", text)
     filled = textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
                            break_on_hyphens=False)
@@ -46,7 +46,7 @@ def wrapped(text):
         elif not line.strip():
             end()
             out.append(line)
-        elif not paragraph and CODE.match(line): # a line of YAML looks like an item
+        elif not paragraph and CODE.match(line): # a line of YAML looks like a list item
             out.append(line)
         elif ITEM.match(line) and not (paragraph and re.match(r" *\d+\. ", line) and not ITEM.match(paragraph[0])):
             end()

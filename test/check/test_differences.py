@@ -1,7 +1,8 @@
-"""Numbers by their differences: Ricart and Agrawala's algorithm without a bound on the entries.
+"""Tests Ricart and Agrawala's algorithm without a bound on the entries, where only the differences between numbers count.
 
-A model of the algorithm, written anew, with numbers as they are. It must have as many states as the checker has with bounded
-entries; and what is left of these states when all numbers are lowered together must be what the checker finds without a bound.
+The model here is written independently and keeps the numbers unchanged. With bounded entries it must have as many states as the
+checker finds. If all numbers of each state are lowered together, the states that remain must be those that the checker finds
+without a bound.
 """
 import unittest
 

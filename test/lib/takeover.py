@@ -1,6 +1,6 @@
-"""One takeover, with everything that is known of it: the host of a holder is cut off, and a waiter elsewhere is granted the lock.
+"""Does one takeover and records it: the host of a holder is cut off, and a waiter at another host is granted the lock.
 
-As a program it does a few, without a word or with the word `lag`, and exits with 1 if the checker of histories finds something.
+Run as a program, with or without the argument `lag`, it does a few, and exits with 1 if the checker of histories finds a fault.
 """
 import datetime
 import json

@@ -1,8 +1,8 @@
-"""Hosts on this machine with a switch between them that loses, delays, reorders and cuts: network namespaces and a program.
+"""Makes hosts on this machine, with a switch between them that loses, delays, reorders and cuts.
 
-Each host is a network namespace whose only interface is a TAP device. The switch is a process that has the other ends of all of
-them, so that it needs nothing of the kernel but TAP, and one seed decides what it loses. Run as a program, this file is the switch:
-it reads rules from its standard input, a JSON object a line.
+Each host is a network namespace whose only interface is a TAP device. The switch is a process that has the other ends of all
+these devices. So it needs only TAP from the kernel, and one seed decides which frames are lost. Run as a program, this file is the
+switch: it reads rules from its standard input, one JSON object per line.
 """
 import ctypes
 import fcntl

@@ -1,6 +1,6 @@
-"""What Garcia-Molina (1982) and the textbooks claim of the bully algorithm, claim by claim.
+"""Tests the claims of Garcia-Molina (1982) and of the textbooks about the bully algorithm, one by one.
 
-Raynal names it in section 5.1 and gives n^2 messages; the exact counts are our own.
+Raynal names it in section 5.1 and gives n^2 messages. The exact counts are our own.
 """
 import itertools
 import unittest

@@ -1,5 +1,5 @@
-"""What chapter 2 (Raynal, section 5.4) claims of Dolev, Klawe and Rodeh's election, and what section 5.5.2 says of
-Peterson's refinement (`variant=peterson2`), claim by claim."""
+"""Tests the claims of chapter 2 (Raynal, section 5.4) about Dolev, Klawe and Rodeh's election, and those of section 5.5.2 about
+Peterson's refinement (`variant=peterson2`), one by one."""
 import itertools
 import json
 import tempfile

@@ -1,6 +1,6 @@
-"""What is claimed of the king and the subjects of Korach, Moran and Zaks (1984), claim by claim.
+"""Tests the claims about the king and the subjects of Korach, Moran and Zaks (1984), one by one.
 
-Raynal, 5.5.3, has the idea and the order of magnitude; the rest is claimed on the algorithm's page.
+Raynal, 5.5.3, gives the idea and the order of magnitude. The other claims are those of the algorithm's page.
 """
 import itertools
 import math

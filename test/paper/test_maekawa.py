@@ -1,7 +1,7 @@
-"""What is claimed of Maekawa's algorithm and Sanders' correction, claim by claim.
+"""Tests the claims about Maekawa's algorithm and Sanders' correction, one by one.
 
-The text is section 2.6 of Neilsen's thesis. K is the size of a committee, its own node included. What a node tells
-itself is no message, so that "approximately c sqrt(N)" is c(K - 1) here.
+The text is section 2.6 of Neilsen's thesis. K is the size of a committee, its own node included. A node sends
+itself no messages, so "approximately c sqrt(N)" is c(K - 1) here.
 """
 import itertools
 import json

@@ -34,7 +34,7 @@ try:
 except redis.ResponseError as error:
     assert "holds the lock already" in str(error), error
 assert there.execute_command("UNLOCK", "python") == 1
-pipeline = there.pipeline(transaction=False)  # on another connection, which is another session
+pipeline = there.pipeline(transaction=False)  # this is another connection, so it is another session
 for words in (("LOCK", "python"), ("UNLOCK", "python"), ("UNLOCK", "python")):
     pipeline.execute_command(*words)
 assert pipeline.execute() == [fence + 2, 1, 0]

@@ -1,4 +1,5 @@
-"""Clients that send nonsense, incomplete commands or too much, or never read: they are told why, and harm nobody."""
+"""Clients send nonsense, incomplete commands or too much, or never read. The node tells them why it closes them, and nobody else
+is harmed."""
 import contextlib
 import fcntl
 import json
@@ -20,13 +21,13 @@ from resp import Client, Closed, Wrong, encode
 
 
 def unread(connection):
-    """Returns how many bytes have arrived and were not read."""
+    """Returns how many bytes have arrived and are still unread."""
     return struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, b"\0" * 4))[0]
 
 
 def pour(client, node, size):
-    """Sends commands for this many bytes of replies, which are not read; fewer if the node takes no more. Returns how many
-    commands were sent."""
+    """Sends commands whose replies have this many bytes in all, and does not read the replies. Sends fewer if the node stops
+    reading. Returns the number of commands sent."""
     said = node.log().count("unread")
     data = encode("PING", "x" * 100000)
     sent = offset = stalls = 0
@@ -49,7 +50,7 @@ class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        # However slow the machine is, none of them may be closed because it has not read yet.
+        # However slow the machine is, no client may be closed only because it has not read yet.
         cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10m").start()
         cls.node = cls.cluster[0]
 
@@ -133,12 +134,12 @@ class BadClients(unittest.TestCase):
         self.assertEqual([client.read()[2] for _ in range(1024)], list(range(1, 1025)))
 
     def test_too_much_behind_a_waiting_lock_ends_the_connection(self):
-        """LOCK gets its reply when it is granted; then comes the error, in place of the commands that were dropped."""
+        """LOCK is answered when it is granted. Then the error comes, instead of the commands that were dropped."""
         holder, client, next_one = self.client(), self.client(), self.client()
         holder.call("LOCK", "behind")
         client.send("LOCK", "behind")
         for number in range(40):
-            client.send("LOCK", f"behind-{number}", "x" * 65536) # all of it is taken in the end
+            client.send("LOCK", f"behind-{number}", "x" * 65536) # the node takes all of it in the end
         next_one.send("LOCK", "behind")
         self.assertTrue(client.quiet())
         holder.call("UNLOCK", "behind")
@@ -148,7 +149,7 @@ class BadClients(unittest.TestCase):
         self.assertGreater(next_one.read(), 0)
 
     def test_too_much_behind_what_waits_for_a_moment_is_served(self):
-        """The rest stays in the socket until then."""
+        """The rest of the input stays in the socket until the short wait is over."""
         holder, client = self.client(), self.client()
         holder.call("LOCK", "moment")
         client.send("LOCK", "moment")
@@ -190,7 +191,7 @@ class BadClients(unittest.TestCase):
             self.assertEqual(client.read(), f"{number}" + "x" * 65536)
 
     def stays_small(self, before_kb, more_kb=8192):
-        if not SANITIZED: # its memory is not given back
+        if not SANITIZED: # the node does not give this memory back to the system
             self.assertLess(self.node.rss_kb(), before_kb + more_kb)
 
     def test_many_commands_before_the_first_reply_is_read(self):
@@ -215,7 +216,7 @@ class BadClients(unittest.TestCase):
         before_kb = self.node.rss_kb()
         client = self.client()
         client.call("LOCK", "unread")
-        sent = pour(client, self.node, 256 << 20) # far more than is kept for it
+        sent = pour(client, self.node, 256 << 20) # far more than the node keeps for a client
         self.assertGreater(sent, 64 << 20)
         self.assertLess(sent, 80 << 20)
         self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is unused
@@ -223,7 +224,7 @@ class BadClients(unittest.TestCase):
         self.node.says("bytes of replies unread, and is not served until it reads: pid")
         other = self.client()
         other.send("LOCK", "unread")
-        self.assertTrue(other.quiet()) # it lives, and holds
+        self.assertTrue(other.quiet()) # the node is alive, and the lock is still held
         client.close()
         self.assertGreater(other.read(), 0)
         # Its memory is free again. The C library need not return it to the system, but must use it for the next client.
@@ -235,7 +236,7 @@ class BadClients(unittest.TestCase):
         client, other = self.client(), self.client()
         client.call("LOCK", "nonsense")
         before = -1
-        while before < unread(client.socket): # until no more fits
+        while before < unread(client.socket): # until no more data fits
             before = unread(client.socket)
             client.send("PING", "x" * 1000)
             time.sleep(0.001)
@@ -247,14 +248,14 @@ class BadClients(unittest.TestCase):
         try:
             while sent < 64 << 20:
                 sent += client.socket.send(b"x" * 100000)
-        except OSError: # not read any more, or closed
+        except OSError: # the node no longer reads from it, or has closed it
             pass
         self.assertLess(sent, 64 << 20)
-        self.assertGreater(other.call("LOCK", "nonsense"), 0) # without an answer to the first
+        self.assertGreater(other.call("LOCK", "nonsense"), 0) # it gets no answer to the first command
         other.call("UNLOCK", "nonsense")
 
     def test_a_page_of_the_web_takes_no_locks(self):
-        """Nothing after the first line is read: neither a header nor a body, whatever they contain."""
+        """The node reads nothing after the first line, neither headers nor a body, whatever they contain."""
         for method in ("GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH", "CONNECT", "get"):
             for rest in ("Host: evil.example\r\n\r\nLOCK evil\r\n", "LOCK evil\r\nHost: x\r\n\r\n", "\r\n*2\r\n$4\r\nLOCK\r\n$4\r\nevil\r\n"):
                 with self.subTest(method=method, rest=rest):
@@ -265,7 +266,7 @@ class BadClients(unittest.TestCase):
         self.assertEqual(self.node.status("evil")["locks"], [])
 
     def test_a_pipeline_with_long_answers_comes_to_its_end(self):
-        """Each answer is ready at once, and together they are more than the node keeps for a client."""
+        """Each answer is ready at once, but together they exceed what the node keeps for a client."""
         client = self.client()
         count = 400
         client.send_bytes(encode("STATUS") * count + encode("PING"))
@@ -287,7 +288,7 @@ class BadClients(unittest.TestCase):
 
     def test_who_reads_late_gets_all(self):
         client = self.client()
-        replies = 12 # more than the node keeps for it, but not so much that a client that sends it all at once would block
+        replies = 12 # more than the node keeps for a client, but not so much that a client that sends it all at once would block
         client.send_bytes(encode("PING", "z" * 20000) * replies)
         self.client().call("PING")
         for _ in range(replies):
@@ -302,7 +303,7 @@ class BadClients(unittest.TestCase):
         self.assertRaises(Closed, client.read)
 
     def test_who_says_no_more_still_gets_all_its_answers(self):
-        """The output is more than the system buffers for it."""
+        """A client that has closed its side for writing gets all answers, although they exceed the system's buffers."""
         client = self.client()
         client.send_bytes(encode("PING", "x" * 10000) * 1000)
         client.socket.shutdown(socket.SHUT_WR)
@@ -310,7 +311,7 @@ class BadClients(unittest.TestCase):
         self.assertRaises(Closed, client.read)
 
     def test_what_was_said_before_the_end_counts(self):
-        """The input is more than is read at once; and then has more answers than are kept for a client that does not read."""
+        """The input is larger than one read, and its answers exceed what the node keeps for a client that does not read."""
         for before in (encode("UNLOCK", "y" * 243) * 300, encode("STATUS") * 300):
             holder, client = self.client(), self.client()
             fence = holder.call("LOCK", "said")
@@ -347,21 +348,21 @@ class BadClients(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def test_who_never_reads_is_let_go_in_the_end(self):
-        """Only this one is closed, not one that reads late, nor one that reads slowly."""
+        """Only this client is closed. One that reads late stays, and so does one that reads slowly."""
         with Cluster(1, "--client-timeout", "10s") as cluster, cluster[0].client() as never, cluster[0].client() as late, \
                 cluster[0].client() as slow, cluster[0].client() as other:
             for client in (never, slow):
                 client.call("LOCK", f"held-{id(client)}")
                 pour(client, cluster[0], 16 << 20)
             late.call("LOCK", f"held-{id(late)}")
-            pour(late, cluster[0], 1 << 20) # which is allowed
+            pour(late, cluster[0], 1 << 20) # both of which are allowed
             other.send("LOCK", f"held-{id(never)}")
 
             begin, taken = time.monotonic(), 0
 
             def let_go():
                 nonlocal taken
-                if taken < min(5 * (time.monotonic() - begin), 150): # half a megabyte a second
+                if taken < min(5 * (time.monotonic() - begin), 150): # it reads half a megabyte a second
                     taken += 1
                     slow.read()
                 return "bytes of replies unread for 1" in cluster[0].log()
@@ -382,11 +383,11 @@ class Limits(unittest.TestCase):
             self.assertLess(sum(sent), 320 << 20)
             if not SANITIZED:
                 self.assertLess(cluster[0].rss_kb(), 400 << 10)
-            with cluster[0].client() as client: # others are served as before
+            with cluster[0].client() as client: # other clients are served as before
                 for number in range(100):
                     self.assertEqual(client.call("PING", number), str(number))
             paused = stack.enter_context(cluster[0].client())
-            paused.send_bytes(encode("COMMAND", "DOCS") * 1000 + encode("LOCK", "paused")) # a few megabytes
+            paused.send_bytes(encode("COMMAND", "DOCS") * 1000 + encode("LOCK", "paused")) # the node uses a few megabytes
             with cluster[0].client() as client:
                 self.assertEqual(client.call("PING"), "PONG")
             self.assertEqual(cluster[0].status("paused")["locks"], [])
@@ -397,7 +398,7 @@ class Limits(unittest.TestCase):
     def test_too_many_clients_are_refused_with_a_reason(self):
         with Cluster(1, "--max-clients", "3") as cluster:
             clients = []
-            while len(clients) < 3: # an earlier one may still be there
+            while len(clients) < 3: # an earlier client may still be connected
                 client = cluster[0].client()
                 if client.call("PING") == "PONG":
                     clients.append(client)
@@ -421,7 +422,7 @@ class Limits(unittest.TestCase):
                 with contextlib.suppress(OSError):
                     client.send("PING")
                 answers.append(client.read())
-            self.assertEqual(answers.count("PONG"), 56) # 7/8
+            self.assertEqual(answers.count("PONG"), 56) # 7/8 of the limit
             self.assertEqual(set(answers[56:]), {"ERR too many clients of this user at this node"})
             cluster[0].says("a client was refused: there are too many, see --max-user-clients: tcp 127.0.0.1:")
             others = [stack.enter_context(cluster[0].client()) for _ in range(8)]
@@ -445,7 +446,7 @@ class Limits(unittest.TestCase):
                 with node.client() as refused:
                     self.assertIn("too many clients", refused.read())
                     self.assertRaises(Closed, refused.read)
-            self.assertLess(node.log().count("a client cannot be accepted: too many open files"), 10) # one line a second
+            self.assertLess(node.log().count("a client cannot be accepted: too many open files"), 10) # at most one line a second
             self.assertEqual(first.call("PING"), "PONG")
             first.close()
             until("there is room again", lambda: self.pings(node))
@@ -458,7 +459,7 @@ class Limits(unittest.TestCase):
             with contextlib.ExitStack() as stack:
                 clients = [stack.enter_context(node.client()) for _ in range(60)]
                 for client in clients:
-                    with contextlib.suppress(BrokenPipeError): # it was told before
+                    with contextlib.suppress(BrokenPipeError): # the node has already refused it
                         client.send("PING")
                 answers = [client.read() for client in clients]
             self.assertEqual(set(answers), {"PONG", "ERR too many clients at this node"})

@@ -1,4 +1,5 @@
-"""A member that sends what no correct member sends is cut off, logged and counted; the others, and other locks, go on."""
+"""A node cuts off, logs and counts a member that sends something no correct member sends. The other members and other locks go
+on."""
 import re
 import ssl
 import struct
@@ -18,7 +19,7 @@ HUGE = 2 ** 63
 
 
 class Member(unittest.TestCase):
-    """n1 and n2 are nodes; z9 is played by hand, with a certificate of its own."""
+    """n1 and n2 are nodes. The test plays z9, which has its own certificate."""
     secure = True
 
     @classmethod
@@ -66,7 +67,7 @@ class Member(unittest.TestCase):
         return int(next(line for line in lines if line.startswith("frames_refused:")).split(":")[1])
 
     def offend(self, says, send):
-        """Sends something to n1 or n2, in turn: it cuts the member off and says why. Both still serve."""
+        """Sends something to n1 and n2 in turn. The node must cut the member off and say why, and both must still serve."""
         type(self).turn += 1
         node = self.cluster[self.turn % 2]
         before, log = self.refused(node), len(node.log())
@@ -104,7 +105,7 @@ class Member(unittest.TestCase):
         self.offend(says, send)
 
     def packet(self, says, *packet):
-        """Sends a packet on an engine's connection of its own, so that z9 stays a member."""
+        """Sends a packet on a new connection of the engine, so that z9 stays a member."""
         def send(name):
             port = self.cluster.ports[self.cluster.names.index(name)]
             with self.peer.call(name, port) as connection:
@@ -116,9 +117,9 @@ class Member(unittest.TestCase):
 
 
 class Kinds(Member):
-    """Each kind of what no correct member sends."""
+    """Tries each kind of input that no correct member sends."""
 
-    # --- what is no frame ---
+    # --- input that is not a frame ---
 
     def test_hello_twice(self):
         self.record("it sends a record of type 1 in the middle of a link", record(1, b"baton" + struct.pack("<I", 3)))
@@ -207,10 +208,10 @@ class Kinds(Member):
             with self.subTest(word):
                 self.frame(BAD % word, lambda kind=kind: self.peer.control(kind, b"", destination=1 + self.turn % 2))
 
-    # --- what is harmless ---
+    # --- harmless input ---
 
     def test_what_belongs_to_nothing_is_dropped(self):
-        """A correct member may be late."""
+        """A correct member may be late, so this is not an offence."""
         counts = [self.refused(node) for node in self.cluster]
         for place, node in enumerate(self.cluster):
             self.linked(node.name)
@@ -225,7 +226,7 @@ class Kinds(Member):
                 client.call("LOCK", self.lock)
                 client.call("UNLOCK", self.lock)
 
-    # --- what voters and members say to each other about the membership ---
+    # --- messages between voters and members about the membership ---
 
     def bad(self, kind, body):
         self.packet("it sends a malformed packet", lambda server: record(PACKET, bytes([kind]) + (body(server) if callable(body) else body)))
@@ -255,7 +256,8 @@ class Kinds(Member):
                 self.bad(BULLETIN, body)
 
     def test_letters(self):
-        """Of the voters' log: malformed, in another server's name, and such as no correct server sends."""
+        """Tests letters of the voters' log: malformed, in another server's name, and with content that no correct server
+        sends."""
         address = lambda server: numbers(server, self.peer.server)
         append, vote, install = 1, 3, 5
         for name, body in (
@@ -295,7 +297,7 @@ class Kinds(Member):
 
 
 class Plain(Member):
-    """The same without TLS, and a flood."""
+    """Tests the same without TLS, and a flood."""
     secure = False
 
     def test_malformed(self):
@@ -304,7 +306,8 @@ class Plain(Member):
         self.packet("it sends a malformed packet", record(PACKET, b"\x63"))
 
     def test_then_frames_of_an_epoch_that_never_comes_leave_room_for_this_one(self):
-        """A megabyte in each frame, more than a node keeps: the link of the member that sends them is not read any more."""
+        """Each frame has a megabyte, which is more than a node keeps. So the node stops reading from the link of the member that
+        sends them."""
         node = self.cluster[0]
         self.linked(node.name)
         late = self.peer.message("x" * 200, b"\0" * 900000, epoch=2 ** 60)

@@ -1,4 +1,4 @@
-"""Every command of the protocol, what it answers and what it refuses, in both versions, across nodes."""
+"""Tests every command of the protocol: its answers and its refusals, in both versions, across nodes."""
 import json
 import mmap
 import os
@@ -151,7 +151,7 @@ class Commands(unittest.TestCase):
         self.assertEqual([client.read() for _ in range(count)], [str(number) for number in range(count)])
 
     def test_a_long_pipeline_of_locks_that_come_from_elsewhere(self):
-        """Every LOCK waits for a moment, and far more than is kept follows it."""
+        """Every LOCK waits for a moment, and far more commands follow it than the node keeps."""
         client, rival, count = self.client(0), self.client(1), 25000
         client.send_bytes(b"".join(encode("LOCK", f"elsewhere-{number % 7}") + encode("UNLOCK", f"elsewhere-{number % 7}")
                                    for number in range(count)))
@@ -307,7 +307,7 @@ class Commands(unittest.TestCase):
             self.refused(operator.call("BREAK", "break", wrong), "fence is a whole number")
         self.cluster[2].says(f"an operator asks to break 'break', fence {fence}")
 
-    # --- what clients say when they connect ---
+    # --- commands that clients send when they connect ---
 
     def test_what_redis_clients_say_first(self):
         client = self.client()
@@ -357,7 +357,7 @@ class Commands(unittest.TestCase):
         self.refused(holder.call("CLIENT", "REASONS", "LATE"), "REASONS")
 
     def test_who_has_lost_a_lock_is_told_of_no_longer_lease(self):
-        """Otherwise a client that did not hear of the loss would go on."""
+        """Otherwise a client that did not notice the loss would go on."""
         holder, operator, waiter = self.client(), self.client(), self.client(1)
         self.assertGreater(holder.call("LEASE")[1], 0)
         fence = holder.call("LOCK", "unheard")
@@ -486,24 +486,24 @@ class Commands(unittest.TestCase):
         self.assertNotEqual(client.call("CLIENT", "ID"), first)
         self.assertEqual(client.call("HELLO")[5], 2)
         self.assertEqual(other.call("UNLOCK", "reset"), 1)
-        self.assertTrue(client.quiet()) # no events any more
+        self.assertTrue(client.quiet()) # it gets no more events
         self.assertGreater(client.call("LOCK", "reset"), fence)
         self.assertEqual(client.call("SUBSCRIBE", "reset"), ["subscribe", "reset", 1])
         self.refused(client.call("LOCK", "x"), "QUIT / RESET are allowed")
-        self.assertEqual(client.call("RESET"), "RESET") # also for a connection that has subscriptions
+        self.assertEqual(client.call("RESET"), "RESET") # RESET also works on a connection that has subscriptions
         self.assertEqual(client.call("UNLOCK", "reset"), 0)
         self.refused(client.call("RESET", "x"), "wrong number of arguments")
         self.assertEqual(self.cluster[0].status("reset*")["locks"], [])
 
     def test_reset_forgets_grace(self):
-        """A client that has not asked for a grace since RESET loses a broken lock at once."""
+        """A client that has not asked for a grace since RESET loses a broken lock immediately."""
         client, other = self.client(0, 3), self.client(1)
         client.call("CLIENT", "GRACE", 1000)
         self.assertEqual(client.call("RESET"), "RESET")
         fence = client.call("LOCK", "grace")
         self.assertEqual(other.call("BREAK", "grace", fence), 1)
         self.assertGreater(other.call("LOCK", "grace", "NOWAIT"), fence)
-        self.assertEqual(client.call("PING"), "PONG") # nobody waits for it to stop
+        self.assertEqual(client.call("PING"), "PONG") # nobody waits until the client has stopped
 
     def test_many_resets(self):
         client = self.client()

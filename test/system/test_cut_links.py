@@ -1,4 +1,5 @@
-"""The same work on a bad network: links are cut at random, bytes are late and arrive in pieces. Nothing is lost or duplicated."""
+"""Does the same work on a bad network: links are cut at random, and bytes arrive late and in pieces. Nothing is lost or
+duplicated."""
 import time
 import unittest
 
@@ -10,7 +11,7 @@ NODES = 5
 
 
 def settle(cluster):
-    """Waits until no node has opened or closed anything for two seconds: connections come back one by one."""
+    """Waits until no node has opened or closed a connection for two seconds, because connections come back one by one."""
     before, since = None, time.monotonic()
 
     def is_quiet():
@@ -26,7 +27,7 @@ def settle(cluster):
 class CutLinks(unittest.TestCase):
     def hold(self, rounds, *options):
         proxied = [free_port() for _ in range(NODES)]
-        # Everybody reaches everybody through a proxy. The lease is long, because a machine under load needs its time too.
+        # All nodes reach each other through proxies. The lease is long, because a machine under load needs more time.
         cluster = Cluster(NODES, "--lease", "20s", *options, peers_of=lambda cluster, _: cluster.peers(proxied))
         with Proxy(list(zip(proxied, cluster.ports)), 0.03, seed=1) as proxy, cluster:
             report = work(cluster, rounds // 2 if SANITIZED else rounds)

@@ -1,5 +1,6 @@
-"""Nobody is let in before the client that lost the lock has had its time to stop, however long the node was idle before: the time
-counts from when the client was told. Tries every deadline of the daemon after idle times of many lengths."""
+"""After a client has lost a lock, nobody else is let in before the client has had its time to stop. The time counts from the
+moment when the client was told, however long the node was idle before. Tries every deadline of the daemon after idle times of
+many lengths."""
 import contextlib
 import signal
 import socket
@@ -17,11 +18,11 @@ from yardstick import Yardstick
 LEASE_MS = 3000
 GRACE_MS = 1000
 MARGIN_MS = LEASE_MS // 10
-GRACE_TCP_MS = 900 # the longest one over TCP
+GRACE_TCP_MS = 900 # the longest idle time over TCP
 IDLE_S = [0, 0.3, 0.7, 1.1, 1.6, 2.2, 2.5, 3.1, 4.0, 4.9, 5.05, 6.0]
 # The clock is read before the message that starts the time arrives, and after the grant, so the measured time is never too short.
 TOLERANCE_MS = 2
-LATE_MS = 1500 # for a machine that is not busy; otherwise yardstick.late_ms gives more
+LATE_MS = 1500 # for a machine that is not busy; yardstick.late_ms gives more on a busy one
 
 
 yardstick = Yardstick()
@@ -44,7 +45,7 @@ def waits(client, name):
 
 
 def all_at_once(one, cases):
-    """Calls one(case) for each case, in threads, so that it takes as long as the longest."""
+    """Calls one(case) for each case, in parallel threads, so that all together take as long as the longest."""
     failures = []
 
     def run(case):
@@ -63,7 +64,7 @@ def all_at_once(one, cases):
 
 
 class Sweep(unittest.TestCase):
-    """One cluster for each idle time."""
+    """Uses one cluster for each idle time."""
 
     def sweep(self, one, nodes=2):
         def run(idle_s):
@@ -124,7 +125,7 @@ class Sweep(unittest.TestCase):
         self.sweep(one)
 
     def test_the_node_is_stopped_before_it_tells(self):
-        """A node that is stopped when the break arrives tells the holder when it goes on, and the time counts from then."""
+        """A node that is stopped when the break arrives tells the holder as soon as it continues. The time counts from then."""
         def one(cluster, client, idle_s):
             holder, ear, waiter, operator = client(0), client(0), client(1), client(0)
             holder.call("CLIENT", "GRACE", GRACE_MS)
@@ -135,7 +136,7 @@ class Sweep(unittest.TestCase):
             until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
             cluster[0].signal(signal.SIGSTOP)
             operator.send("BREAK", "x", fence)
-            time.sleep(min(idle_s, 2)) # if it were longer, the connection between the nodes would be given up
+            time.sleep(min(idle_s, 2)) # if it were longer, the nodes would close the connection between them
             begun_ms = now_ms()
             cluster[0].signal(signal.SIGCONT)
             self.assertEqual(ear.read()[2], f"lost {fence} n1")
@@ -144,7 +145,7 @@ class Sweep(unittest.TestCase):
         self.sweep(one)
 
     def test_timeouts_of_locks(self):
-        """LOCK … TIMEOUT ends when its time is over and not before, however long the node slept."""
+        """LOCK … TIMEOUT ends when its time is over, and not before, however long the node slept."""
         def one(cluster, client, idle_s):
             holder, waiter = client(0), client(1)
             holder.call("LOCK", "x")
@@ -152,7 +153,7 @@ class Sweep(unittest.TestCase):
             begun_ms = now_ms()
             answer = waiter.call("LOCK", "x", "TIMEOUT", 700)
             took_ms = now_ms() - begun_ms
-            self.assertIn(answer, (None, Wrong("SILENT n1"))) # the latter on a busy machine, if n1 did not answer in time
+            self.assertIn(answer, (None, Wrong("SILENT n1"))) # SILENT: on a busy machine n1 may be late
             self.assertGreaterEqual(took_ms, 700 - TOLERANCE_MS)
             self.assertLess(took_ms, 700 + yardstick.late_ms(LATE_MS))
 
@@ -189,7 +190,7 @@ class Sweep(unittest.TestCase):
 
 
 class Remote(unittest.TestCase):
-    """A client over TCP may have been cut off: it has its lock until the end of the lease that it was told last."""
+    """A client over TCP may be cut off, so it keeps its lock until the end of the lease that it was told last."""
 
     def reset(self, _, holder, __):
         holder.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -199,7 +200,7 @@ class Remote(unittest.TestCase):
         holder.close()
 
     def break_it(self, cluster, _, fence):
-        """The holder reads nothing and says nothing."""
+        """Breaks the lock while the holder neither reads nor sends."""
         with cluster[1].client() as operator:
             self.assertEqual(operator.call("BREAK", "x", fence), 1)
 
@@ -207,7 +208,7 @@ class Remote(unittest.TestCase):
         cluster[0].signal(signal.SIGTERM)
 
     def break_and_reset(self, cluster, holder, fence):
-        """The client keeps what is left of the time that it was given."""
+        """The client keeps the rest of the time that it was given."""
         self.break_it(cluster, holder, fence)
         self.reset(cluster, holder, fence)
 
@@ -264,7 +265,7 @@ class Remote(unittest.TestCase):
 
 
 class Several(unittest.TestCase):
-    """One client with several locks: what happens to one of them does not affect the others."""
+    """One client has several locks. An event that concerns one lock does not affect the others."""
 
     def setUp(self):
         self.cluster = Cluster(2, "--lease", f"{LEASE_MS}ms").start()
@@ -291,7 +292,8 @@ class Several(unittest.TestCase):
         self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
 
     def test_the_second_is_lost_when_the_time_of_the_first_is_over(self):
-        """Both happen in one turn of the loop: the node is stopped in the middle of it, while it has much to do."""
+        """Both happen in one turn of the loop, because the node is stopped in the middle of that turn, while it has much to
+        do."""
         with self.cluster[0].client() as busy:
             self.break_it("x")
             time.sleep(0.5)
@@ -324,7 +326,7 @@ class Several(unittest.TestCase):
 
 
 class ClosedByTheNode(unittest.TestCase):
-    """A client that the node closes has its time too, because it has to notice."""
+    """A client that the node closes gets time too, because it first has to notice that."""
 
     def is_kept_out(self, what):
         with Cluster(1, "--lease", f"{LEASE_MS}ms") as cluster, cluster[0].client() as holder, cluster[0].client() as waiter:
@@ -352,7 +354,7 @@ class ClosedByTheNode(unittest.TestCase):
 
 class HeardAtOnce(unittest.TestCase):
     def test_a_loss_does_not_wait_behind_a_gap(self):
-        """A late subscriber waits for missing events, but not before it is told of its own loss."""
+        """A late subscriber waits for missing events, but is told of its own loss before that."""
         with Cluster(2, "--lease", f"{LEASE_MS}ms") as cluster, cluster[1].client() as other, \
                 cluster[0].client() as holder, cluster[0].client() as ear:
             took_ms = []
@@ -368,7 +370,7 @@ class HeardAtOnce(unittest.TestCase):
                 while ear.read()[2] != f"lost {fence} n1":
                     pass
                 took_ms.append(now_ms() - begun_ms)
-            # Each of them would be late if it waited; a busy machine delays only some of them.
+            # Each of them would be late if it waited. A busy machine delays only some of them.
             self.assertLess(sorted(took_ms)[10], 150, "less than the 200 ms that a gap is waited for")
 
 

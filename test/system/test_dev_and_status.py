@@ -1,4 +1,5 @@
-"""baton dev: a cluster in one command that leaves nothing behind, however it ends. baton status: for people and for programs."""
+"""baton dev makes a cluster with one command and leaves nothing behind, however it ends. baton status is for people and for
+programs."""
 import json
 import os
 import re
@@ -149,7 +150,7 @@ class Status(unittest.TestCase):
         return done.stdout if code in (0, 3) else done.stderr
 
     def ready(self, node, code):
-        """Nothing is printed, whatever the answer is."""
+        """Checks that nothing is printed, whatever the answer is."""
         began = time.monotonic()
         done = subprocess.run([BATON, "status", "--ready", "-S", node if isinstance(node, str) else node.socket],
                               capture_output=True, timeout=PATIENCE_S, check=False)
@@ -198,7 +199,7 @@ class Status(unittest.TestCase):
                 until("it waits", lambda n=number: len(cluster[0].status("a")["locks"][0]["waiters"]) == n + 1)
             told = cluster[0].status("a")["locks"][0]
             self.assertEqual((told["order"], [waiter["node"] for waiter in told["waiters"]]), ("served", ["n2"] * 3))
-            # Another at n1, of which two of n2 do not come in one turn: the last two wait until n2 has asked again.
+            # Another client asks at n1. Of n2's three, only the first is served in this turn: the others wait until n2 has asked again.
             other = cluster[0].client()
             other.send("LOCK", "a")
             until("it waits", lambda: len(cluster[0].status("a")["locks"][0]["waiters"]) == 4)
@@ -277,7 +278,7 @@ class Status(unittest.TestCase):
             self.assertIn("commands started under the previous node on this socket, which was killed", text)
 
     def test_a_lock_is_being_taken_away(self):
-        """The status is shown from the break until the holder has stopped, at every member, and while a node leaves."""
+        """The status shows it from the break until the holder has stopped, at every member, and while a node leaves."""
         with Cluster(2, *LONG_LEASE) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             holder.call("CLIENT", "GRACE", 600)
             fence = holder.call("LOCK", "x")
@@ -310,7 +311,7 @@ class Status(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_the_last_command_before_a_node_has_left_is_answered(self):
-        """Also if it arrives in the turn in which the node sees that nobody is left to wait for."""
+        """This holds even if the command arrives in the turn in which the node finds that no client is left to wait for."""
         with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
             holder.call("CLIENT", "GRACE", 1000000)
             holder.call("LOCK", "x")
@@ -318,7 +319,7 @@ class Status(unittest.TestCase):
             cluster[0].says("leaving")
             cluster[0].signal(signal.SIGSTOP)
             holder.send("UNLOCK", "x")
-            time.sleep(0.1) # its timer expires in the meantime
+            time.sleep(0.1) # the node's timer expires in the meantime
             cluster[0].signal(signal.SIGCONT)
             self.assertEqual(holder.read(), 0)
             self.assertEqual(cluster[0].wait(), 0)

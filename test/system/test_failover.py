@@ -1,5 +1,5 @@
-"""What a cluster does when nodes are killed, stopped, wiped, moved, joined and drained: the others go on, fences rise, and whoever
-comes back serves again by itself."""
+"""Nodes of a cluster are killed, stopped, wiped, moved, joined and drained. The others go on, fences rise, and a node that comes
+back serves again by itself."""
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ from service import is_alive
 
 LEASE_S = 1
 TAKEOVER_S = LEASE_S + 1.5
-ATTEMPTS = 3  # a claim about a time must hold in one of them, because the machine may be busy
+ATTEMPTS = 3  # a claim about a time must hold in one of these attempts, because the machine may be busy
 
 
 def take(node, lock):
@@ -39,7 +39,7 @@ def serves(node):
 
 
 def members(node):
-    """Returns what `baton member list` says, by name; nothing while the node cannot tell it."""
+    """Returns the members by name, from `baton member list`; nothing if the node cannot tell."""
     done = subprocess.run([BATON, "member", "list", "--json", "-S", node.socket], capture_output=True, text=True, check=False)
     return {member["name"]: member for member in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
 
@@ -52,13 +52,13 @@ def lease_end(node):
 
 
 class Family(Cluster):
-    """A cluster that grows: nodes join it one after the other."""
+    """A cluster that grows: nodes join it one after another."""
 
     def __init__(self, count=3, *options):
         super().__init__(count, "--lease", f"{LEASE_S}s", *options)
 
     def add(self, name, *options, join=(0,)):
-        """A node that joins by the addresses of these nodes; it is not started."""
+        """Adds a node that joins by the addresses of these nodes. It is not started yet."""
         self.names.append(name)
         self.ports.append(free_port())
         node = Node(self.folder, name, options)
@@ -133,7 +133,7 @@ class Stopped(unittest.TestCase):
                 self.assertFalse(is_alive(int(pid)))
                 cluster[0].signal(signal.SIGCONT)
                 self.assertEqual(first.wait(60), 76)
-            serves(cluster[0]) # it finds out, and joins again
+            serves(cluster[0]) # the node notices that, and joins again
             take(cluster[0], "prize")
 
     def test_a_client_that_holds_at_a_stopped_node_is_told_when_it_wakes(self):
@@ -143,7 +143,7 @@ class Stopped(unittest.TestCase):
             cluster[0].signal(signal.SIGSTOP)
             self.assertGreater(waiter.read(), fence)
             cluster[0].signal(signal.SIGCONT)
-            with contextlib.suppress(Closed, BrokenPipeError): # or it is told so by the end of its connection
+            with contextlib.suppress(Closed, BrokenPipeError): # or the end of its connection tells it so
                 self.assertEqual(holder.call("UNLOCK", "prize", fence), 0)
             serves(cluster[0])
 
@@ -163,8 +163,8 @@ class Growing(unittest.TestCase):
                 self.assertTrue(waiter.quiet())
                 holder.call("UNLOCK", "prize")
                 self.assertGreater(waiter.read(), fence)
-            self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # it was not told this one
-            # One of two votes, and an operator should know what that means.
+            self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # it has no such option: it learned this
+            # Only one of two nodes votes, and an operator should know what that means.
             roles = {name: member["role"] for name, member in members(first).items()}
             self.assertEqual(roles, {"a": "voter", "b": "member"})
             first.says("--witness")
@@ -198,7 +198,7 @@ class Growing(unittest.TestCase):
                     self.assertIsNone(drain.poll())
                     with fourth.client() as other:
                         self.assertIn("NOVIEW", other.call("LOCK", "other"))
-                    self.assertEqual(holder.call("UNLOCK", "mine"), 1) # it may finish in peace
+                    self.assertEqual(holder.call("UNLOCK", "mine"), 1) # its command may finish undisturbed
                 out, err = drain.communicate(timeout=60)
                 self.assertEqual((drain.returncode, out), (0, "n4 has left the cluster and ended\n"), err)
                 self.assertEqual(fourth.wait(), 0)
@@ -224,7 +224,7 @@ class Growing(unittest.TestCase):
 
 class Remembered(unittest.TestCase):
     def restart(self, node, *options):
-        """Starts it with --data and nothing else that concerns the cluster."""
+        """Starts it with --data, and with no other option that concerns the cluster."""
         node.end()
         node.options = ["--data", node.data, *options]
         node.named = False
@@ -233,7 +233,7 @@ class Remembered(unittest.TestCase):
     def test_a_restart_needs_data_alone(self):
         with Family(3, "--algorithm", "suzuki-kasami") as cluster:
             fence = take(cluster[1], "prize")
-            for node in cluster: # one after the other
+            for node in cluster: # one after another
                 self.restart(node)
                 serves(node)
                 self.assertEqual(node.status()["node"], node.name)
@@ -256,7 +256,7 @@ class Remembered(unittest.TestCase):
             self.restart(cluster[1], "--algorithm", "central")
             self.assertEqual(cluster[1].wait(), 2)
             self.assertIn("--algorithm central: this cluster's algorithm is neilsen", cluster[1].log())
-            cluster[1].options = ["--data", cluster[1].data] # that start was no harm
+            cluster[1].options = ["--data", cluster[1].data] # the earlier start did no harm
             cluster[1].start()
             cluster.nodes.remove(stranger)
             cluster.ready()
@@ -293,10 +293,10 @@ class Remembered(unittest.TestCase):
             shutil.rmtree(cluster[1].data)
             cluster[1].start()
             cluster.ready()
-            # It serves before it votes, and nobody may be told otherwise.
+            # It serves before it votes, and its status must not claim otherwise.
             self.assertEqual([members(node)["n2"]["role"] for node in cluster], ["member"] * 3)
             self.assertGreater(take(cluster[1], "prize"), fence)
-            # Then it is a new voter in the place of the old one: the two that are left are a majority.
+            # Then it is a new voter in place of the old one: the two that are left are a majority.
             until("n2 votes again", lambda: members(cluster[2])["n2"]["role"] == "voter")
             cluster[0].signal(signal.SIGKILL)
             self.assertGreater(take(cluster[1], "prize"), fence)
@@ -304,7 +304,7 @@ class Remembered(unittest.TestCase):
 
 class Leaving(unittest.TestCase):
     def test_a_node_that_leaves_takes_part_in_views(self):
-        """It waits for a holder that cannot stop. Meanwhile another is killed, and the third must go on."""
+        """The node waits for a holder that cannot stop. Meanwhile another node is killed, and the third must go on."""
         with Family() as cluster, cluster[1].client() as other:
             holder = cluster[0].client()
             holder.call("CLIENT", "GRACE", 300)
@@ -334,7 +334,8 @@ class Leaving(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 10 * LEASE_S)
 
     def test_while_another_is_silent_a_leave_waits_and_the_others_are_served(self):
-        """A new view would need a report of the silent node: nobody would be let in before its lease of five minutes ends."""
+        """A new view would need a report of the silent node. Nobody would be let in before that node's lease of five minutes
+        ends."""
         with Family(4, "--lease", "5m") as cluster:
             fence = max(take(node, "prize") for node in cluster.nodes[:2])
             first = lease_end(cluster[3])
@@ -356,7 +357,7 @@ class Leaving(unittest.TestCase):
 
 
 class LongLease(unittest.TestCase):
-    """With a lease of minutes, only what is silent takes minutes."""
+    """With a lease of minutes, only operations that involve a silent node take minutes."""
 
     def test_birth_join_drain_and_kill(self):
         begun = time.monotonic()
@@ -375,7 +376,7 @@ class LongLease(unittest.TestCase):
             self.assertLess(time.monotonic() - begun, 30)
             mine = take(cluster[0], "mine")
             cluster[2].signal(signal.SIGKILL)
-            self.assertGreater(take(cluster[0], "mine"), mine)  # the token is here, and the node's own lease goes on
+            self.assertGreater(take(cluster[0], "mine"), mine)  # the token is here, and the node renews its own lease
             until("n3 is silent", lambda: cluster[0].status()["silent"] == ["n3"])
             for node in cluster.nodes[:2]:
                 node.signal(signal.SIGKILL)

@@ -1,5 +1,5 @@
-"""A node that is killed or stopped for less than its lease: everything that does not need it goes on, and when it continues
-everything does."""
+"""A node is killed, or stopped for less than its lease. Everything that does not need it goes on; when it continues, the rest
+does too."""
 import contextlib
 import json
 import signal
@@ -21,7 +21,7 @@ def take_and_leave(node, lock):
 
 class OneIsGone(unittest.TestCase):
     def goes_on_without(self, cluster, number):
-        """n3 is gone; the tokens of `mine` and `ours` are at the others."""
+        """n3 is gone. The tokens of `mine` and `ours` are at the other nodes."""
         with cluster[0].client() as client:
             self.assertEqual(client.call("PING"), "PONG")
             fences = []
@@ -40,7 +40,7 @@ class OneIsGone(unittest.TestCase):
             second.send("LOCK", "ours")
             first.close()
             self.assertGreater(second.read(), last)
-        with cluster[1].client() as client: # a member that does not answer is not waited for
+        with cluster[1].client() as client: # nobody waits for a member that does not answer
             self.assertEqual(client.call("SUBSCRIBE", "ours"), ["subscribe", "ours", 1])
         with cluster[1].client() as client:
             self.assertIsNone(client.call("LEADER", "nobody"))
@@ -49,7 +49,7 @@ class OneIsGone(unittest.TestCase):
             self.assertIn("SILENT", client.call("BREAK", "theirs", 1))
 
     def prepare(self, cluster):
-        """Each node has the token of one lock; `theirs` is held at n3."""
+        """Gives each node the token of one lock. `theirs` is held at n3."""
         take_and_leave(cluster[1], "ours")
         take_and_leave(cluster[0], "ours")
         take_and_leave(cluster[0], "mine")
@@ -79,7 +79,7 @@ class OneIsGone(unittest.TestCase):
             work(cluster, 30, clients=12, locks=3)
 
     def test_much_for_one_that_is_stopped(self):
-        """suzuki-kasami sends every request to everybody; what is for the stopped node waits for it."""
+        """suzuki-kasami sends every request to all nodes. Messages for the stopped node wait for it."""
         with Cluster(3, "--algorithm", "suzuki-kasami", *LONG_LEASE) as cluster:
             holder, fence = self.prepare(cluster)
             cluster[2].signal(signal.SIGSTOP)
@@ -95,7 +95,7 @@ class OneIsGone(unittest.TestCase):
             work(cluster, 30, clients=12, locks=3)
 
     def test_much_more_than_sockets_hold(self):
-        """So much is sent to a node that is stopped that its sockets are full. When it goes on, nothing is lost."""
+        """The stopped node is sent so much that its sockets are full. When it continues, nothing has been lost."""
         with Cluster(2, *LONG_LEASE) as cluster, cluster[1].client() as listener:
             listener.call("PSUBSCRIBE", "*") # so that n1, which votes, sends its events to n2
             name = "event" * 50
@@ -141,20 +141,19 @@ class Leaving(unittest.TestCase):
             client.socket.setblocking(False)
             flood, sent = encode("PING", "z" * 3000) * 100, 0
             with contextlib.suppress(BlockingIOError):
-                while True: # until nothing more is taken; the part that was taken is not sent twice
+                while True: # until the socket takes no more; the part that it took is not sent twice
                     sent += client.socket.send(flood[sent % len(flood):])
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("leaving")
             client.socket.settimeout(0.5)
-            with contextlib.suppress(TimeoutError, ConnectionResetError): # it may have been closed by then
+            with contextlib.suppress(TimeoutError, ConnectionResetError): # it may have been closed already
                 while client.socket.recv(1 << 16):
                     pass
             client.close()
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_one_that_loses_its_lock_at_once_is_told_though_it_listens_to_something_else(self):
-        """Others have time to stop in the meantime. A client that has no such time must not believe that it still holds its lock.
-        """
+        """Other clients have time to stop. A client without such time must not believe that it still holds its lock."""
         with Cluster(2, "--lease", "10s") as cluster, cluster[0].client() as holder, cluster[0].client() as slow, \
                 cluster[1].client() as waiter:
             holder.call("HELLO", 3)
@@ -167,7 +166,7 @@ class Leaving(unittest.TestCase):
             cluster[0].signal(signal.SIGTERM)
             self.assertGreater(waiter.read(), fence)
             self.assertTrue(holder.closed())
-            self.assertEqual(slow.call("PING"), "PONG") # it was told while the other client still has time
+            self.assertEqual(slow.call("PING"), "PONG") # it was told while the other client still had time
             slow.call("QUIT")
             self.assertEqual(cluster[0].wait(), 0)
 

@@ -1,4 +1,4 @@
-"""The checker of histories: it finds nothing wrong with a good one, and refuses wrong ones, made by hand, for the right reason."""
+"""Tests the checker of histories: it accepts a good history, and refuses wrong ones, made by hand, for the right reason."""
 import json
 import os
 import subprocess
@@ -16,7 +16,7 @@ def at(ms, ev, **fields):
 
 
 def held(number, begin, end, fence, lock="prize", **changes):
-    """The events of a good hold, some of them changed: an event by its name, or left out if that is None."""
+    """Returns the events of a good hold with some changes, given by the name of the event. An event that is None is left out."""
     events = {
         "asked": at(begin - 5, "asked", hold=number, client=number, lock=lock, node="n1"),
         "granted": at(begin, "granted", hold=number, lock=lock, fence=fence, alone=True),
@@ -35,7 +35,7 @@ def held(number, begin, end, fence, lock="prize", **changes):
 
 
 def killed(number, begin, end, fence, **changes):
-    """A hold that was lost: its command was told to stop, and killed."""
+    """Returns a hold that was lost: its command was told to stop, and was killed."""
     return held(number, begin, end, fence, **{"told": at(end - 3, "told"), "released": None,
                                                  "answered": {"code": 76, "lost": True}, **changes})
 

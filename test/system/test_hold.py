@@ -1,4 +1,4 @@
-"""baton lock, elect, observe and break."""
+"""Tests baton lock, elect, observe and break."""
 import json
 import os
 import signal
@@ -14,14 +14,14 @@ from service import ServiceTest, is_alive
 
 class Lock(ServiceTest):
     def open_input(self):
-        """A standard input that stays open until the test ends."""
+        """Returns a standard input that stays open until the test ends."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
         self.addCleanup(os.close, write)
         return read
 
     def lock_and_leave(self, *words):
-        """Acts as a program that reads the fence and then ends the input. Returns (exit code, stdout, stderr)."""
+        """Acts like a program that reads the fence and then ends the input. Returns (exit code, stdout, stderr)."""
         holder = self.start("lock", *words, stdin=subprocess.PIPE)
         first = holder.stdout.readline()
         code, rest, err = self.finish(holder)
@@ -58,7 +58,8 @@ class Lock(ServiceTest):
         self.assertGreater(answer["fence"], holder.fence)
 
     def test_input_that_cannot_stay_open_is_refused(self):
-        """Otherwise a script would believe that it holds the lock. Nothing is asked for, so it does not wait either."""
+        """Otherwise a script would believe that it holds the lock. The command does not ask for the lock, so it does not wait
+        either."""
         self.hold("x")
         with open(self.path("file"), "w+", encoding="utf-8") as file:
             file.write("line\n" * 10000)
@@ -76,7 +77,8 @@ class Lock(ServiceTest):
                         self.assertIn("the lock would be released at once: give it a pipe or a terminal, or use 'baton run", err)
 
     def test_input_that_has_ended_before_it_is_held(self):
-        """The input ended while it waited, or at the start: then it holds nothing, says so, and prints no fence."""
+        """The input ended at the start, or while the command waited. Then the command holds nothing, says so, and prints no
+        fence."""
         for written in ("", "something\n"):
             with self.subTest(written=written):
                 holder = self.hold("x")
@@ -220,13 +222,13 @@ class Elections(ServiceTest):
             self.assertEqual(client.call("LEADER", "job"), [fence, "alpha", "third"])
 
     def test_observers_see_every_leader_in_order(self):
-        """The leader resigns, is killed, terminated or broken: the next one leads at once."""
+        """The leader resigns, is killed, is terminated or is broken. The next one leads at once."""
         observers = [self.start("observe", "job"), self.start("observe", "--json", "job"), self.start("observe", "-a", "job")]
         ways = [lambda leader: leader.stdin.close(), lambda leader: leader.kill(), lambda leader: leader.terminate(),
                 lambda leader: self.run_baton("break", "job", "--fence", str(leader.fence)), lambda leader: leader.kill()]
         codes = [0, -9, 0, 76, -9]
         leader, seen = self.lead("value 0"), []
-        first = [observer.stdout.readline() for observer in observers] # all observe from here on
+        first = [observer.stdout.readline() for observer in observers] # all observers are watching from now on
         for number, (way, code) in enumerate(zip(ways, codes), 1):
             value = f"value {number}"
             heir = self.start("elect", "job", value, stdin=subprocess.PIPE)

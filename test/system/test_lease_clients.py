@@ -1,5 +1,5 @@
-"""What clients do when the lease of their node ends: they stop by their own timers, before another can be granted the lock,
-whatever else is stopped."""
+"""When the lease of their node ends, clients stop by their own timers, before another client can be granted the lock, whatever
+else is stopped."""
 import json
 import os
 import signal
@@ -14,9 +14,9 @@ from cluster import Cluster, Node, environment, free_port, until
 from resp import Client, Closed
 
 LEASE_S = 2
-# Ignores SIGTERM, and writes what time it is as long as it lives.
+# Ignores SIGTERM, and writes the time repeatedly while it lives.
 STUBBORN = "trap '' TERM; echo $$ > {0}.pid; while :; do date +%s%N > {0}.new; mv {0}.new {0}; done"
-# The next holder writes when it began.
+# The next holder writes the time when it began.
 NEXT = "date +%s%N > {0}.next"
 
 
@@ -37,7 +37,7 @@ def state_of(pid):
 
 
 def waits(pid):
-    """Is it in a poll, as far as the kernel tells? The numbers are those of x86-64 and of arm64."""
+    """Tells whether the process is in a poll, according to the kernel. The numbers are those of x86-64 and arm64."""
     try:
         with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
             return file.read().split()[0] in ("7", "219", "232", "271", "281", "22", "73", "128")
@@ -66,7 +66,7 @@ class Holding(unittest.TestCase):
         self.addCleanup(self.end_run)
 
     def options(self, index):
-        """The options of a node."""
+        """Returns the options of a node."""
         return ["--clients", f"127.0.0.1:{self.port}"] if index == 0 else []
 
     def end_run(self):
@@ -90,8 +90,8 @@ class Holding(unittest.TestCase):
             until("it is stopped", lambda pid=pid: state_of(pid) == "T")
 
     def stop_guardian(self, pid):
-        """Stops it while it waits. If it is stopped while it reads, `baton run` must take it that it has read of a loss, and does not
-        know why."""
+        """Stops the guardian while it waits. If it were stopped while it reads, `baton run` would have to assume that it has read
+        of a loss, and would not know the reason."""
         def is_stopped():
             self.stop(pid)
             if waits(pid):
@@ -107,7 +107,7 @@ class Holding(unittest.TestCase):
         return number(self.path + ".next")
 
     def ends_by_its_lease(self, begun, lives=True):
-        """Its last sign of life was before the next holder began."""
+        """Checks that the command's last sign of life was before the next holder began."""
         self.assertLess(number(self.path), begun)
         self.assertIn(state_of(number(self.path + ".pid")), (None, "Z"))
         if not lives:
@@ -158,7 +158,7 @@ class Stopped(Holding):
         self.stop_guardian(guardian)
         self.stop(self.run_.pid, command, self.cluster[0].process.pid)
         begun = self.next_()
-        # The command is stopped too, so that it is not to run any more: it gets no time to stop.
+        # The command is stopped too, so it must not run again: it gets no time to stop.
         os.kill(guardian, signal.SIGCONT)
         until("the command is gone", lambda: state_of(command) in (None, "Z"))
         os.kill(self.run_.pid, signal.SIGCONT)
@@ -202,7 +202,7 @@ class Stopped(Holding):
 
 
 class Secure(Holding):
-    """Over TLS only one of the two processes of `baton run` can go on with the connection. The lease decides all the same."""
+    """Over TLS only one of the two processes of `baton run` can use the connection. The lease still decides."""
 
     def options(self, index):
         if index == 0:
@@ -235,7 +235,7 @@ class Secure(Holding):
 
 
 class AnotherLease(unittest.TestCase):
-    """A node that does not belong to a cluster yet does not know the lease that it will have."""
+    """A node that does not belong to a cluster yet does not know its future lease."""
 
     def newcomer(self, cluster):
         node = Node(cluster.folder, "late", ["--listen", f"127.0.0.1:{free_port()}", "--join", f"127.0.0.1:{cluster.join_port}"])

@@ -1,4 +1,4 @@
-"""Common Redis clients: redis-cli, redis-benchmark, hiredis, python3-redis, and `redis` and `ioredis` of npm."""
+"""Tests common Redis clients: redis-cli, redis-benchmark, hiredis, python3-redis, and `redis` and `ioredis` of npm."""
 import json
 import os
 import pty
@@ -42,7 +42,7 @@ class Libraries(unittest.TestCase):
 
     def test_redis_cli(self):
         fence = int(self.redis_cli("LOCK", "cli"))
-        self.assertEqual(int(self.redis_cli("LOCK", "cli")), fence + 1) # the first one has gone, and its lock is free
+        self.assertEqual(int(self.redis_cli("LOCK", "cli")), fence + 1) # the first client has gone, so its lock is free
         self.assertEqual(self.redis_cli("UNLOCK", "cli"), "0")
         self.assertEqual(self.redis_cli("-3", "LEADER", "cli"), "")
         self.assertEqual(self.redis_cli("PING"), "PONG")
@@ -56,7 +56,7 @@ class Libraries(unittest.TestCase):
         self.assertEqual(numbers[-2:], ["n1", "me"])
 
     def test_redis_cli_pipe_ends(self):
-        """It sends ECHO after everything else, and reads until that comes back."""
+        """redis-cli sends ECHO after everything else, and reads until the reply to it arrives."""
         if shutil.which("redis-cli") is None:
             self.skipTest("redis-cli is not here: tools/setup test installs it")
         with tempfile.TemporaryFile() as file:
@@ -67,15 +67,15 @@ class Libraries(unittest.TestCase):
         self.assertIn("errors: 1, replies: 10001", done.stdout + done.stderr)
 
     def test_redis_cli_helps(self):
-        """On a terminal it asks for the commands, to complete and explain them."""
+        """On a terminal, redis-cli asks for the commands, to complete and explain them."""
         if shutil.which("redis-cli") is None:
             self.skipTest("redis-cli is not here: tools/setup test installs it")
         terminal, other = pty.openpty()
-        termios.tcsetwinsize(other, (24, 200)) # otherwise it asks the terminal
+        termios.tcsetwinsize(other, (24, 200)) # otherwise redis-cli asks the terminal
         cli = subprocess.Popen(["redis-cli", "-s", self.sockets[0]], stdin=other, stdout=other, stderr=other,
                                env={**os.environ, "TERM": "xterm"})
         try:
-            self.heard(terminal, b"> ") # what was typed before is discarded
+            self.heard(terminal, b"> ") # earlier input is discarded
             os.write(terminal, b"help LOCK\r")
             self.assertIn("Takes a lock: name [NOWAIT | TIMEOUT ms]", self.heard(terminal, b"TIMEOUT ms]"))
         finally:

@@ -1,4 +1,5 @@
-"""Five daemons, fifty clients, twenty locks, random work: never two inside, nobody starves, nothing is left behind."""
+"""Five daemons, fifty clients and twenty locks do random work: there are never two inside, nobody starves, nothing is left
+behind."""
 import json
 import unittest
 
@@ -8,7 +9,7 @@ from work import comes_back_to, fds_with_one_client, work
 
 
 def every_one(status):
-    """On a busy machine a member may be silent for a moment."""
+    """Returns the status if no member is silent, or None. On a busy machine a member may be silent for a moment."""
     return status if status["silent"] == [] else None
 
 

@@ -1,4 +1,4 @@
-"""STATUS of very many locks: the node serves others in the meantime, and the answer is complete."""
+"""STATUS lists very many locks. The node serves other clients in the meantime, and the answer is complete."""
 import json
 import select
 import signal
@@ -13,7 +13,7 @@ NAME = "some-lock-name-%06d"
 
 
 def lock_all(client, count, first=0):
-    """Sends them pipelined, a thousand at a time."""
+    """Sends the LOCKs in a pipeline, a thousand at a time."""
     for start in range(first, first + count, 1000):
         numbers = range(start, min(start + 1000, first + count))
         client.send_bytes(b"".join(encode("LOCK", NAME % number) for number in numbers))
@@ -22,7 +22,7 @@ def lock_all(client, count, first=0):
 
 
 def read_status(client):
-    """Returns the JSON; reads it in pieces and joins them once, because it has megabytes."""
+    """Returns the JSON. Reads it in pieces and joins them once, because it has megabytes."""
     parts, size = [], 0
     head = client._line()
     assert head[:1] == b"$", head
@@ -56,7 +56,7 @@ class LongStatus(unittest.TestCase):
         client.send("STATUS", "*", "COUNT", 10 * LOCKS)
 
     def test_others_are_served_meanwhile(self):
-        """No PING waits for more than a quarter of the time that the answer takes. The machine may be busy, so one of ten
+        """No PING waits for more than a quarter of the time that the answer takes. The machine may be busy, so one success in ten
         attempts suffices."""
         seen = []
         with self.cluster[0].client() as asker, self.cluster[0].client() as other:
@@ -108,7 +108,7 @@ class LongStatus(unittest.TestCase):
     def test_events_come_between_replies_not_inside(self):
         with self.cluster[0].client(version=3) as asker, self.cluster[0].client() as other:
             asker.call("SUBSCRIBE", "event")
-            self.cluster[0].signal(signal.SIGSTOP)  # so that all of it comes in one turn
+            self.cluster[0].signal(signal.SIGSTOP)  # so that all of it arrives in one turn
             self.ask(asker)
             other.send("LOCK", "event")
             other.send("UNLOCK", "event")

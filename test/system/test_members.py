@@ -1,5 +1,5 @@
-"""An operator's orders: members are listed, removed, invited, promoted and demoted; a witness only votes; and a cluster that has
-lost most of its voters is rescued."""
+"""Tests an operator's orders: members are listed, removed, invited, promoted and demoted; a witness only votes; and a cluster
+that has lost most of its voters is rescued."""
 import json
 import os
 import shutil
@@ -106,7 +106,7 @@ class Orders(unittest.TestCase):
                 self.assertIn("leaving", holder.stderr.read())
             self.assertIsInstance(waiter.read(), int)
             self.assertLess(time.monotonic() - begun, 20)  # the lease is 30 s
-            with self.assertRaises(Closed):  # the end of its connection tells it
+            with self.assertRaises(Closed):  # it knows from the end of its connection
                 plain.read()
             told = hopeful.read()
             self.assertIn("an operator", str(told))
@@ -194,14 +194,14 @@ class Orders(unittest.TestCase):
             witness.end()
             witness.options[0:1] = ["--log", "debug"]
             witness.start()
-            # Voters do not answer the petitions of a witness. It does not take them for silent.
+            # Voters do not answer the petitions of a witness. The witness does not take them for silent.
             until("it says what it waits for", lambda: ": waiting for " in witness.log())
             self.assertIn(f"the data directory {cluster.folder}/w.data remembers it for good", witness.log())
             done = baton("status", "-S", witness.socket)
             self.assertEqual(done.returncode, 3, done)
             self.assertIn(f"this node is a witness, which votes and serves no locks; so says its data directory {cluster.folder}/w.data",
                           done.stdout)
-            # As doc/operating.md tells.
+            # This follows doc/operating.md.
             witness.end()
             self.order(cluster[0], "remove", "w")
             self.order(cluster[0], "invite", "w")
@@ -226,7 +226,7 @@ class Rescue(unittest.TestCase):
             old = json.loads(baton("member", "list", "--json", "-S", cluster[0].socket).stdout)["cluster"]
             for node in cluster:
                 node.signal(signal.SIGKILL)
-            for node in cluster.nodes[1:]: # these are lost for good
+            for node in cluster.nodes[1:]: # these nodes are lost for good
                 shutil.rmtree(node.data)
             told = baton("member", "rescue", "--data", cluster[0].data)
             self.assertEqual(told.returncode, 0, told)
@@ -244,7 +244,7 @@ class Rescue(unittest.TestCase):
             serves(cluster[0])
             self.assertEqual(cluster[0].status()["algorithm"], "suzuki-kasami")
             self.assertGreater(take(cluster[0]), fence + (1 << 40) - 1)
-            for index, node in enumerate(cluster.nodes[1:], 1): # with empty folders
+            for index, node in enumerate(cluster.nodes[1:], 1): # they start with empty folders
                 node.options = ["--data", node.data, "--listen", f"127.0.0.1:{cluster.ports[index]}", "--join",
                                 f"127.0.0.1:{cluster.ports[0]}"]
                 node.start()
@@ -268,7 +268,7 @@ class Rescue(unittest.TestCase):
             for node in cluster:
                 node.signal(signal.SIGKILL)
             data = cluster[0].data
-            # As if it had been killed before its last step.
+            # This looks as if the rescue had been killed before its last step.
             self.assertEqual(baton("member", "rescue", "--data", data, "--yes").returncode, 0)
             os.mkdir(f"{data}/rescue.new")
             os.rename(f"{data}/baton.db", f"{data}/rescue.new/baton.db")

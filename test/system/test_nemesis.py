@@ -1,4 +1,5 @@
-"""Faults at random on real processes, for a short time: tools/nemesis does it for longer. And the recorder sees what it should."""
+"""Does random faults on real processes for a short time; tools/nemesis does it for longer. Also tests that the recorder sees what
+it should."""
 import os
 import signal
 import tempfile
@@ -76,7 +77,7 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.recorder.finish(), [])
         events = history.read(self.recorder.path)
         self.assertEqual(history.judge(events).problems, [])
-        # Without that note, the checker must find it: by the times, by the kernel's word and by the register.
+        # Without that note, the checker must find the fault: by the times, by the kernel's report and by the register.
         verdict = history.judge([event for event in events if event["ev"] != "unguarded"])
         self.assertEqual(sorted(verdict.rules()), ["overlap", "overlap", "overtaken"], verdict.problems)
 

@@ -1,4 +1,4 @@
-"""Whether a lock is free may not be known: a member that does not answer is no holder. And a client that loses a lock is told
+"""It may be unknown whether a lock is free: a member that does not answer is not a holder. A client that loses a lock is told
 why."""
 import contextlib
 import json
@@ -32,11 +32,11 @@ class OneIsSilent(unittest.TestCase):
             self.assertIn(done.returncode, (0, 69), done.stderr)
             answers[name] = done
         unknown = [done for done in answers.values() if done.returncode == 69]
-        # About a third of all names have their home there; it takes part in more of them.
+        # About a third of all names have their home at that node, and it takes part in more of them.
         self.assertTrue(unknown)
         for done in unknown:
             self.assertIn("cannot be known", done.stderr)
-            self.assertRegex(done.stderr, "no answer from .*n3") # others too, on a busy machine
+            self.assertRegex(done.stderr, "no answer from .*n3") # other nodes may be silent too, on a busy machine
         return next(name for name, done in answers.items() if done.returncode == 69)
 
     def test_killed(self):
@@ -116,7 +116,7 @@ class Waiting(unittest.TestCase):
             self.assertEqual(run.communicate(timeout=60), ("in\n", ""))
 
     def test_in_vain(self):
-        """One of three voters is no majority."""
+        """One voter of three is not a majority."""
         with Cluster(3) as cluster:
             for node in cluster:
                 node.end()
@@ -144,7 +144,8 @@ class Waiting(unittest.TestCase):
 
 
 class Reasons(unittest.TestCase):
-    """Why a lock was lost, and who did it: in the log, for a client that asks, in the message of `baton run`, and in --status-fd.
+    """Tests that the reason for a loss, and who caused it, are in the log, in the reply to a client that asks, in the message of
+    `baton run`, and in --status-fd.
     """
 
     def lose(self, cluster, how, **variables):
@@ -219,7 +220,7 @@ class Reasons(unittest.TestCase):
             self.assertIn("connection", said)
 
     def test_connection_before_the_command_is_executed(self):
-        """`baton run` writes one line; there is no second one from the process that still looks for its program in a long PATH.
+        """`baton run` writes one line. The process that still looks for its program in a long PATH does not write a second one.
         """
         with Cluster(1) as cluster:
             path = "/x:" * 40000 + os.environ["PATH"]
@@ -228,7 +229,7 @@ class Reasons(unittest.TestCase):
 
 
 class Events(unittest.TestCase):
-    """Events are dropped, and this is reported, long before they could stop anything else."""
+    """Events are dropped, and the drop is reported, long before they could stop anything else."""
 
     def work(self, client, count, name="w" * 200):
         pair = encode("LOCK", name) + encode("UNLOCK", name)

@@ -1,4 +1,4 @@
-"""How a node is operated: its file, its log, readiness, how it ends, and what it refuses to do."""
+"""Tests the operation of a node: its file, its log, its readiness, its end, and its refusals."""
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ from resp import Client
 
 
 def may_trace():
-    """True if strace is installed and allowed to trace. The leak sanitizer cannot work under it."""
+    """Tells whether strace is installed and allowed to trace. The leak sanitizer does not work under strace."""
     return shutil.which("strace") is not None and os.environ.get("SANITIZE", "none") == "none" and \
         subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -140,7 +140,7 @@ class Starting(unittest.TestCase):
                            ("peers = a", "--peers 'a': NAME=HOST:PORT is needed"),
                            ("peers = a b=127.0.0.1:1", "--peers 'a b': printable ASCII"),
                            ("name = a b", "--name 'a b': printable ASCII"),
-                           ("cluster = a", "unknown name 'cluster'"), # of the first version
+                           ("cluster = a", "unknown name 'cluster'"), # this file is of the first version
                            ("listen = 7440", "--listen '7440': HOST:PORT is needed"),
                            ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
                            ("epoch-floor = 5", "unknown name 'epoch-floor'"),
@@ -220,7 +220,7 @@ class Starting(unittest.TestCase):
 
     @unittest.skipUnless(may_trace(), "needs strace, and no sanitizer")
     def test_of_two_that_find_the_socket_of_a_killed_node_one_serves(self):
-        """Each is made to wait half a second before it removes that socket: enough time for the other to make its own."""
+        """Each node is made to wait half a second before it removes that socket, so that the other has time to make its own."""
         with socket.socket(socket.AF_UNIX) as left:
             left.bind(self.path("n1.sock"))
         slowly = ["strace", "-D", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e", "inject=unlink:delay_enter=500000"]
@@ -383,7 +383,7 @@ class Readiness(unittest.TestCase):
             node.start()
             node.says("<6>n1: serving on")
             self.assertEqual(node.end(), 0)
-            node.env = {"JOURNAL_STREAM": "1:2"} # somebody else's
+            node.env = {"JOURNAL_STREAM": "1:2"} # this file belongs to somebody else
             node.start()
             node.says("Z n1 info: serving on")
             self.assertEqual(node.end(), 0)
@@ -404,10 +404,10 @@ class Readiness(unittest.TestCase):
 
 
 class Undisturbed(unittest.TestCase):
-    """Things that do not stop a node."""
+    """Tests events that do not stop a node."""
 
     def test_a_log_that_nobody_reads(self):
-        """A pipe takes 64 KiB; lines that do not fit are counted, and nothing waits for them."""
+        """A pipe takes 64 KiB. Lines that do not fit are counted, and nothing waits for them."""
         read, write = os.pipe()
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "socket")
@@ -418,7 +418,7 @@ class Undisturbed(unittest.TestCase):
                 until("it answers", lambda: takes_clients(path))
                 with Client(path) as holder, Client(path) as operator:
                     holder.call("CLIENT", "GRACE", 1000)
-                    for _ in range(1500): # two lines each
+                    for _ in range(1500): # each makes two lines
                         fence = holder.call("LOCK", "x")
                         self.assertEqual(operator.call("BREAK", "x", fence), 1)
                         holder.call("UNLOCK", "x")
@@ -442,7 +442,7 @@ class Undisturbed(unittest.TestCase):
                     until("it answers", lambda: takes_clients(path) or node.poll() is not None)
                     with Client(path) as client:
                         fence = client.call("LOCK", "x")
-                        with Client(path) as operator: # which is logged
+                        with Client(path) as operator: # that is logged
                             self.assertEqual(operator.call("BREAK", "x", fence), 1)
                             self.assertEqual(operator.call("PING"), "PONG")
                         self.assertEqual(client.call("PING"), "PONG")
@@ -467,7 +467,7 @@ class Breaking(unittest.TestCase):
         with Cluster(1) as cluster, cluster[0].client() as holder, cluster[0].client() as other:
             holder.call("CLIENT", "GRACE", 1000)
             fence = holder.call("LOCK", "x*[")
-            other.call("LOCK", "xy[") # which a pattern would match
+            other.call("LOCK", "xy[") # a pattern would match this name
             done = self.break_it(cluster, fence, "--json")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(json.loads(done.stdout), {"name": "x*[", "fence": fence, "broken": True, "gone": True})

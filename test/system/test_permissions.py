@@ -1,4 +1,4 @@
-"""Rules: every verb by everybody, what is shown to whom, and how rules are read and read again."""
+"""Tests rules: every verb by every kind of client, what each client is shown, and how rules are read and read again."""
 import contextlib
 import json
 import os
@@ -21,7 +21,7 @@ VERBS = ("lock", "elect", "observe", "status", "break", "admin")
 
 @contextlib.contextmanager
 def user(uid, gids=()):
-    """What connects meanwhile is this user with these other groups."""
+    """Connections that are made meanwhile belong to this user, who has these supplementary groups."""
     before = os.getgroups()
     os.setgroups(gids)
     os.setegid(uid)
@@ -39,7 +39,7 @@ def is_refused(reply):
 
 
 def attempt(client, verb, name):
-    """Does what needs the verb. Returns the reply."""
+    """Does something that needs the verb. Returns the reply."""
     if verb == "lock":
         reply = client.call("LOCK", name, "NOWAIT")
         client.call("UNLOCK", name)
@@ -103,7 +103,7 @@ class Table(Nodes):
                 for verb in VERBS:
                     with self.subTest(who=who, name=name, verb=verb):
                         reply = attempt(client, verb, name)
-                        # STATUS without any lock in it is for everybody who may see some lock.
+                        # A STATUS that lists no locks is for everybody who may see some lock.
                         may = verb in (everywhere if verb == "status" else verbs.split())
                         self.assertEqual(is_refused(reply), not may, reply)
                         tried += 1
@@ -119,7 +119,7 @@ class Table(Nodes):
                             (("MEMBER", "DEMOTE", "n1"), "* admin"), (("DRAIN",), "* admin")):
             with self.subTest(words=words):
                 self.assertEqual(client.call(*words), f"NOPERM not permitted: this rule is missing: allow {rule} uid:{ME}")
-        # What concerns nobody else needs no rule; nor does giving back.
+        # Commands that concern nobody else need no rule, and neither does giving a lock back.
         for words in (("PING",), ("HELLO", "2"), ("WHOAMI",), ("CAN", "x"), ("READY",), ("LEASE",), ("CLIENT", "ID"), ("INFO",), ("COMMAND",),
                       ("UNLOCK", "x"), ("RESIGN", "x"), ("UNSUBSCRIBE",), ("RESET",)):
             self.assertFalse(is_refused(client.call(*words)), words)
@@ -198,7 +198,7 @@ class Certified(Nodes):
                             self.assertEqual(is_refused(reply), not may, reply)
             self.assertEqual(clients["ci-8"].call("BREAK", "backup/db", 1),
                              "NOPERM not permitted: this rule is missing: allow backup/db break cert:ci-8")
-            # A node's certificate is no client's; a new name counts from the next connection on.
+            # A node's certificate does not serve a client. A new name counts from the next connection on.
             with self.secure(certificates, port, "n2", role="node") as peer:
                 self.assertIsInstance(peer.read(), Wrong)
             self.assertTrue(is_refused(clients["ci"].call("LOCK", "backup/db", "NOWAIT")))
@@ -210,7 +210,7 @@ class Certified(Nodes):
 
 
 class Shown(Nodes):
-    """STATUS and events have only what the client may see."""
+    """STATUS and events contain only what the client may see."""
 
     def test_status_shows_the_locks_that_it_may_see(self):
         node = self.node("* lock anyone", f"a/* status uid:{ME}")
@@ -248,7 +248,7 @@ class Shown(Nodes):
         fence = other.call("ELECT", "x", "secret")
         self.assertEqual(other.call("BREAK", "x", fence), 1)
         heard = [listener.read()[2].split()[0] for _ in range(2)]
-        self.assertEqual(heard, ["granted", "lost"])  # and not what the leader published
+        self.assertEqual(heard, ["granted", "lost"])  # it does not get what the leader published
 
 
 class Reading(Nodes):
@@ -300,7 +300,7 @@ class Reading(Nodes):
         self.assertIsInstance(client.call("LOCK", "new"), int)
         self.assertTrue(is_refused(client.call("LOCK", "old")))
         self.assertIsInstance(client.call("LOCK", "flag"), int)
-        # What was granted or asked for before goes on.
+        # Locks that were granted or asked for before are not affected.
         self.assertEqual(client.call("UNLOCK", "old", fence), 1)
         self.assertGreater(waiter.read(), fence)
         # Wrong rules change nothing.
@@ -336,7 +336,7 @@ class Reading(Nodes):
 
 
 class Files(unittest.TestCase):
-    """What others could change, or put in the place of something else, is refused or does no harm."""
+    """Files that other users could change or replace are refused, or do no harm."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))
@@ -380,7 +380,7 @@ class Files(unittest.TestCase):
             self.assertIn("exists and is not a socket", self.refused())
             self.assertTrue(os.path.islink(self.path("socket")))
             os.unlink(self.path("socket"))
-        # Nor does a link beside it lead the node to write elsewhere.
+        # A link next to the file does not make the node write elsewhere either.
         os.symlink(victim, self.path("socket.lease"))
         os.symlink(victim, self.path("socket.lease.new"))
         process = subprocess.Popen([BATON, "node", "--name", "n1", "--socket", self.path("socket")], stderr=subprocess.DEVNULL)

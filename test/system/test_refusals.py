@@ -1,4 +1,4 @@
-"""Nodes that must not talk to each other say so, on both sides, in a line that tells what to do; and restarts."""
+"""Two nodes that must not talk to each other say so, on both sides, in a line that tells what to do. Also tests restarts."""
 import os
 import random
 import socket
@@ -14,7 +14,7 @@ class Differences(unittest.TestCase):
     """Two founders that differ in something."""
 
     def refuse(self, cluster, first, second):
-        """Whoever notices says what both have and ends. If the other does not notice, it serves nobody."""
+        """The node that notices the difference says what both have, and ends. If the other does not notice, it serves nobody."""
         said = {"n1": f"node 'n2' has {second}, and this node 'n1' has {first}:",
                 "n2": f"node 'n1' has {first}, and this node 'n2' has {second}:"}
         try:
@@ -59,7 +59,7 @@ class Differences(unittest.TestCase):
                     "nothing of that kind", f"peer n3 = {third}")
 
     def test_a_list_that_lacks_the_other(self):
-        """n2 takes itself for a cluster of n2 and n3; n1 waits for it."""
+        """n2 believes that the cluster is n2 and n3; n1 waits for n2."""
         cluster = Cluster(2, peers_of=lambda cluster, index: cluster.peers() if index == 0 else
                           f"n2=127.0.0.1:{cluster.ports[1]},n3=127.0.0.1:{free_port()}")
         try:
@@ -105,7 +105,7 @@ class Strangers(unittest.TestCase):
         return connection
 
     def test_another_version_is_refused_on_both_sides(self):
-        for kind in (HELLO, CALL): # of a link, or of the engine
+        for kind in (HELLO, CALL): # the other side is a link, or the engine
             connection = self.dialled()
             connection.sendall(hello(kind, 3, b"whatever comes then"))
             answer, version, text = read_hello(connection)
@@ -132,7 +132,7 @@ class Strangers(unittest.TestCase):
     def test_a_peer_that_talks_nonsense_after_its_hello_does_no_harm(self):
         chance = random.Random(1)
         payloads = [chance.randbytes(chance.randrange(1, 300)) for _ in range(15)]
-        for kind in range(8): # whole records of every type, with any body
+        for kind in range(8): # complete records of every type, with arbitrary bodies
             for size in (0, 1, 8, 9, 60):
                 payloads.append(struct.pack("<IB", 1 + size, kind) + chance.randbytes(size))
         payloads.append(struct.pack("<I", 0xffffffff) + bytes(100))
@@ -225,7 +225,7 @@ class Restarts(unittest.TestCase):
                     cluster.start()
 
     def test_fences_go_on_from_the_first_version(self):
-        """Its epoch is in the data folder. It granted epoch * 2^34 + counter."""
+        """The epoch of the first version is in the data folder. That version granted epoch * 2^34 + counter."""
         with Cluster(1) as cluster:
             cluster[0].end()
             cluster[0].options += ["--data", cluster.folder, "--listen", f"127.0.0.1:{free_port()}"]

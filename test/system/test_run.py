@@ -1,4 +1,4 @@
-"""baton run, row by row: options, exit codes, environment, streams, signals, each way to lose the lock, each process killed."""
+"""Tests baton run: options, exit codes, environment, streams, signals, each way to lose the lock, and each process killed."""
 import json
 import os
 import select
@@ -16,7 +16,7 @@ from proxy import Proxy
 from running import PATIENCE
 from service import ServiceTest, is_alive, program_of, stat_of
 
-# Writes the name of each signal that it gets, and ends with 0 when told to.
+# Writes the name of each signal that it gets, and exits with 0 when it is told to end.
 RECORDER = """
 import os, signal, sys
 log = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -31,7 +31,7 @@ while not os.path.exists(sys.argv[1] + ".end"):
 
 
 class ExitCodes(ServiceTest):
-    # the words after `baton run`, the exit code, what stderr mentions
+    # the words after `baton run`, the exit code, and a text that stderr contains
     TABLE = [
         (["x", "true"], 0, ""),
         (["x", "false"], 1, ""),
@@ -120,7 +120,7 @@ class ExitCodes(ServiceTest):
                     self.assertEqual(err.count("\n"), 1, err)
 
     def test_busy(self):
-        """As with flock, the exit code tells it, and nothing is printed unless --verbose is given."""
+        """As with flock, the exit code says it. Nothing is printed without --verbose."""
         holder = self.hold("x")
         for words, code, says in [(["-n"], 75, "is not free"), (["-w", "10ms"], 75, "was not free within 10 ms"),
                                   (["-w", ".007"], 75, "was not free within 7 ms"), (["--timeout", "0.01"], 75, "was not free within 10 ms"),
@@ -141,11 +141,11 @@ class ExitCodes(ServiceTest):
         self.assertRegex(err, r"^baton run: 'x' is held \(fence \d+\) after \d+\.\d+ s\n$")
 
     def test_the_time_that_was_given_is_told(self):
-        """It prints the time that was given, not what was left of it after the node had answered."""
+        """The message names the time that was given, not the time left after the node had answered."""
         self.hold("x")
         self.node.process.send_signal(signal.SIGSTOP)
         run = self.start("run", "--verbose", "-w", "1s", "x", "true")
-        time.sleep(0.3) # longer than the time that does not count
+        time.sleep(0.3) # longer than the part of the time that does not count
         self.node.process.send_signal(signal.SIGCONT)
         self.assertEqual(self.finish(run), (75, "", "baton run: 'x' was not free within 1000 ms\n"))
 
@@ -171,7 +171,7 @@ class ExitCodes(ServiceTest):
 
     def test_no_node_while_waiting(self):
         self.hold("x")
-        # Without a limit it would wait for another node.
+        # Without a limit `baton run` would wait for another node.
         waiter = self.start("run", "-w", "5s", "x", "touch", self.path("entered"))
         self.wait_for_waiters("x")
         self.node.stop(signal.SIGKILL)
@@ -214,7 +214,7 @@ class ExitCodes(ServiceTest):
         self.assertEqual(self.finish(waiter)[0], -signal.SIGTERM)
 
     def test_a_member_that_is_silent(self):
-        """What the node says about it is printed, whatever -E is."""
+        """The node's message about it is printed, whatever -E is."""
         with FakeNode(self.path("fake"), {"LOCK": b"-SILENT n2 did not answer\r\n"}) as fake:
             for words in (["-n"], ["-n", "-E", "0"], ["-w", "1s"]):
                 with self.subTest(words=words):
@@ -248,7 +248,7 @@ class ExitCodes(ServiceTest):
 
 
 class Surroundings(ServiceTest):
-    """What the command finds in its environment."""
+    """Tests the environment of the command."""
 
     def test_environment(self):
         script = 'echo "$BATON_LOCK|$BATON_FENCE|$BATON_NODE|$BATON_SOCKET"'
@@ -291,7 +291,7 @@ class Surroundings(ServiceTest):
         self.assertEqual((done.returncode, done.stdout), (0, "1\n"))
 
     def test_only_the_command_has_its_streams(self):
-        """A reader of its output sees the end when the command has closed it, not when the command ends."""
+        """A reader of the command's output sees its end when the command closes it, not when the command ends."""
         run = self.start("run", "x", "sh", "-c", "echo out; exec >&-; read line", stdin=subprocess.PIPE)
         self.assertEqual(run.stdout.read(), "out\n")
         self.assertIsNone(run.poll())
@@ -301,7 +301,7 @@ class Surroundings(ServiceTest):
 
     def test_nothing_else_is_inherited(self):
         out = self.run_baton("run", "--status-fd", "2", "x", "sh", "-c", "ls /proc/self/fd")[1]
-        self.assertEqual(out.split(), ["0", "1", "2", "3"])  # 3 is the folder that ls reads
+        self.assertEqual(out.split(), ["0", "1", "2", "3"])  # descriptor 3 is the folder that ls reads
 
     def test_a_process_group_of_its_own(self):
         run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
@@ -409,10 +409,11 @@ class Signals(ServiceTest):
             self.assertEqual(waiter.wait(PATIENCE), 3)
 
     def test_stopped_and_continued(self):
-        """Without a terminal: what stops the command also stops `baton run`, and what continues one continues both."""
+        """Without a terminal, a signal that stops the command also stops `baton run`, and a signal that continues one continues
+        both."""
         for stop in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGSTOP):
             with self.subTest(stop=stop):
-                # In a group of its own, as under a shell. An orphaned group would ignore most of these signals.
+                # It runs in a group of its own, as under a shell. An orphaned group would ignore most of these signals.
                 run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE,
                                  preexec_fn=os.setpgrp)
                 command = int(run.stdout.readline())
@@ -438,7 +439,8 @@ class Signals(ServiceTest):
 
 
 class Losing(ServiceTest):
-    """The group gets SIGTERM, then SIGKILL; exit 76. The lease is long enough that a busy machine sees the connection end before it."""
+    """The group of the command gets SIGTERM, then SIGKILL. The exit code is 76. The lease is so long that even a busy machine sees the
+    end of the connection before the end of the lease."""
 
     lease = "2s"
 
@@ -538,7 +540,7 @@ class Losing(ServiceTest):
     def test_while_a_node_leaves_another_cannot_take_its_place(self):
         run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
         run.stdout.readline()
-        os.kill(run.pid, signal.SIGSTOP) # it will take all the time that it has
+        os.kill(run.pid, signal.SIGSTOP) # the command will take all the time that it has
         self.node.process.send_signal(signal.SIGTERM)
         until("the node leaves", lambda: "has lost it" in self.node.log())
         code, _, err = self.run_baton("node", "--name", "alpha", "--socket", self.node.socket)
@@ -611,14 +613,14 @@ class Losing(ServiceTest):
 
 
 class Killed(ServiceTest):
-    """kill -9 of any one process: nothing of the command is left when the lock is free."""
+    """One process is killed with -9. No process of the command is left when the lock is free."""
 
     # A command with descendants of every kind, all of which have descriptor 9 open.
     FAMILY = ("exec 9>inside; flock -n 9 || exit 99;"
-              "setsid sh -c 'sleep 1000 & sleep 1000' & "                     # a session of its own
-              "(setsid sleep 1000 &) & "                                     # a daemon, without parents
-              "sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.01; done' & "  # forks all the time
-              "sh -c 'kill -STOP $$' & "                                     # stopped
+              "setsid sh -c 'sleep 1000 & sleep 1000' & "                     # it has a session of its own
+              "(setsid sleep 1000 &) & "                                     # a daemon, without a parent
+              "sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.01; done' & "  # it forks all the time
+              "sh -c 'kill -STOP $$' & "                                     # it is stopped
               "echo $$ > pid; wait")
 
     def family(self):
@@ -629,7 +631,7 @@ class Killed(ServiceTest):
         return run, command
 
     def heir(self):
-        """The next holder finds no process of the command."""
+        """Becomes the next holder, and checks that no process of the command exists."""
         return self.start("run", "x", "sh", "-c", "exec 9>inside; flock -n 9 || exit 99")
 
     def test_the_wrapper(self):
@@ -681,7 +683,7 @@ class Killed(ServiceTest):
         os.kill(before, signal.SIGKILL)
 
     def test_both(self):
-        """This is not promised, except for the command itself: the kernel kills it."""
+        """Only the command itself is promised to end: the kernel kills it."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
         command = int(run.stdout.readline())
         guardian = stat_of(command)[1]
@@ -696,7 +698,7 @@ class Killed(ServiceTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
     def test_a_run_within_a_run(self):
-        """The inner lock is not released either before the inner command is gone."""
+        """The inner lock is not released before the inner command has ended, either."""
         inner = f"{BATON} run inner sh -c 'exec 9>inside; flock -n 9 || exit 99; echo $$ > pid; sleep 1000'"
         for lock in ("x", "inner"):
             run = self.start("run", "x", "sh", "-c", f"{inner}; exit 1")

@@ -1,4 +1,4 @@
-"""How `baton run` ends when a signal ends its command, or arrives while it waits: by that signal."""
+"""If a signal ends the command, or arrives while `baton run` waits, `baton run` ends by the same signal."""
 import json
 import os
 import resource
@@ -10,7 +10,7 @@ from baton import BATON
 from cluster import until
 from service import ServiceTest
 
-# Signals that end a process. Some of them would leave a core.
+# Signals that end a process. Some of them would leave a core dump.
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGFPE, signal.SIGKILL,
           signal.SIGSEGV, signal.SIGPIPE, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU, signal.SIGRTMIN,
           signal.SIGRTMAX)
@@ -26,7 +26,7 @@ def may_make_namespaces():
 
 class Ends(ServiceTest):
     def wait_status(self, process):
-        """Returns the status as the kernel tells it, with the bit for a core."""
+        """Returns the wait status from the kernel, including the bit for a core dump."""
         _, status = os.waitpid(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         return status
@@ -60,7 +60,7 @@ class Ends(ServiceTest):
                 until("it has withdrawn", lambda: not self.status("x")["locks"][0]["waiters"])
 
     def test_a_signal_that_it_was_told_to_ignore(self):
-        """The command has set it to its default action, and it ends both."""
+        """The command has restored the default action of the signal, so the signal ends both."""
         code, _, _ = self.run_baton("run", "x", "python3", "-c",
                                     "import os, signal; signal.signal(1, signal.SIG_DFL); os.kill(os.getpid(), 1)",
                                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -75,7 +75,7 @@ class Ends(ServiceTest):
 
     @unittest.skipUnless(may_make_namespaces(), "may not make namespaces")
     def test_process_1_exits_with_its_number(self):
-        """Process 1 cannot end by a signal; unshare would end by the one that ended its child."""
+        """Process 1 cannot end by a signal. unshare would end by the signal that ended its child."""
         def start(*words):
             process = subprocess.Popen(["unshare", "--pid", "--fork", BATON, "run", *words], env=self.environment, cwd=self.folder,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -17,9 +17,9 @@ from running import PATIENCE
 from service import ServiceTest
 
 KILLS = 30
-CROWD = 3  # how many want the lock at a time
+CROWD = 3  # how many clients want the lock at a time
 
-# What the commands leave for the guardian to kill.
+# The processes that the commands leave for the guardian to kill.
 FAMILIES = [
     "sleep 1000",
     "sleep 1000 & wait",
@@ -53,7 +53,7 @@ class Kills(ServiceTest):
             run = subprocess.Popen([BATON, "run", "x", "sh", "-c", COMMAND.format(inside, family)], env=self.environment,
                                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-            # Most are killed inside, some before, some just as they enter.
+            # Most are killed while inside, some before that, some just as they enter.
             if chance.random() < 0.8:
                 until(f"{number} is inside", lambda: os.path.exists(self.path(inside)))
             if chance.random() < 0.5:
@@ -68,7 +68,7 @@ class Kills(ServiceTest):
         for thread in crowd:
             thread.join()
         self.assertEqual(self.left, -CROWD, "a killer has ended before its time")
-        # Everything is over when one more client gets in.
+        # When one more client gets in, everything is over.
         self.assertEqual(self.run_baton("run", "-w", "1m", "x", "sh", "-c", "exec 9>inside; flock -n 9")[0], 0)
         until("nobody is left", lambda: not self.commands("x"))
         self.assertFalse(os.path.exists(self.path("violations")))

@@ -1,6 +1,5 @@
-"""What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP, a debugger), a command that has changed its
-user, so that SIGTERM and SIGKILL fail with EPERM, and one whose processes are not in /proc. Nobody else is let in while the command
-lives."""
+"""A guardian is stopped (SIGSTOP, a debugger), or a command has changed its user, so that SIGTERM and SIGKILL fail with EPERM, or the
+command's processes are not in /proc. Nobody else is let in while the command lives."""
 import ctypes
 import itertools
 import json
@@ -47,14 +46,14 @@ class StuckTest(ServiceTest):
             self.assertEqual(client.call("BREAK", lock, fence), 1)
 
     def heir(self, command):
-        """Returns who is let in next, and whether the command was still there then."""
+        """Returns the client that is let in next, and whether the command was still alive then."""
         heir = self.start("run", "x", "sh", "-c", f"kill -0 {command} 2>/dev/null && echo both || echo alone")
         self.wait_for_waiters("x")
         return heir
 
 
 class StoppedGuardian(StuckTest):
-    lease = "5s"  # a tenth of it is what `baton run` has beyond the grace, on a busy machine too
+    lease = "5s"  # `baton run` has a tenth of it beyond the grace, on a busy machine too
 
     def begin(self, script, *words):
         """Returns (baton run, its guardian, its command)."""
@@ -107,8 +106,8 @@ class StoppedGuardian(StuckTest):
         self.check_end(run, 137)
 
     def test_it_is_stopped_just_before_it_kills(self):
-        """`baton run` has asked it last a moment ago, and would ask again only when it is too late. To bring that about, `baton run` is
-        stopped for a while: the next question comes when it goes on."""
+        """`baton run` asked the guardian a moment ago, and would ask again only when it is too late. To arrange this, `baton run`
+        is stopped for a while: it asks next when it continues."""
         grace = 1.75  # as long as the lease allows
         run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done", "--grace", "1750ms")
         heir = self.heir(command)
@@ -135,7 +134,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(self.finish(run)[0], 76)
 
     def test_its_command_ends_while_baton_run_is_stopped(self):
-        """`baton run` reads that the command was stopped when that is long over: there is nothing to stop for."""
+        """`baton run` reads that the command was stopped when that is long over. There is no reason to stop any more."""
         run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
         command = int(run.stdout.readline())
         guardian = stat_of(command)[1]
@@ -185,7 +184,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGUSR1)
 
     def test_all_three_are_stopped_and_go_on_in_any_order(self):
-        """`baton run` stops itself when its command is stopped, and goes on with it, whoever hears of it first or last."""
+        """`baton run` stops itself when its command is stopped, and continues with it, in whatever order the processes notice."""
         def state(pid):
             return stat_of(pid)[0]
 
@@ -200,15 +199,15 @@ class StoppedGuardian(StuckTest):
                     until("it is stopped", lambda pid=pids[index]: state(pid) == "T")
                 for index in goes:
                     os.kill(pids[index], signal.SIGCONT)
-                    # Who goes on does what it has to before the next one goes on, or at the same time.
+                    # Each process does its work before the next one continues, or at the same time.
                     until("it has read", lambda pid=pids[index]: state(pid) in "ST")
                 until(lambda pids=pids: f"all run: {[state(pid) for pid in pids]}",
                       lambda pids=pids: "T" not in [state(pid) for pid in pids], 10)
                 self.assertEqual(self.finish(run, "line\n")[0], 0)
 
     def test_news_that_is_no_loss(self):
-        """`baton run` reads the news in the guardian's place, and leaves everything as it is. It looks when a quarter of the grace is
-        over, at most a second; the rest is for the command to end by SIGTERM, on a busy machine too."""
+        """`baton run` reads the news instead of the guardian, and changes nothing. It looks after a quarter of the grace, at most
+        a second. The rest is for the command to end by SIGTERM, on a busy machine too."""
         with FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=20000) as fake:
             run, guardian, command = self.begin("echo $$; exec sleep 1000", "-S", fake.path, "--grace", "5s")
             self.stop(guardian)
@@ -223,7 +222,7 @@ class StoppedGuardian(StuckTest):
             self.check_end(run, 143)
 
     def test_it_goes_on_meanwhile(self):
-        """Then both know of the loss, and it is reported once."""
+        """In this case both know of the loss, and it is reported once."""
         run, guardian, command = self.begin(STUBBORN, "--grace", "700ms")
         heir = self.heir(command)
         self.stop(guardian)
@@ -409,7 +408,7 @@ class Unseen(StuckTest):
 
 
 class Stay(unittest.TestCase):
-    """CLIENT STAY, as the node implements it."""
+    """Tests CLIENT STAY, as the node implements it."""
 
     def test_what_is_lost_stays_until_the_connection_ends(self):
         for early in (True, False):
@@ -449,7 +448,7 @@ class Stay(unittest.TestCase):
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(1.5))
             self.assertGreater(fence, 0)
-            os.unlink(cluster[0].socket) # which tells the next node that it has to wait
+            os.unlink(cluster[0].socket) # this tells the next node that it has to wait
             holder.close()
             waiter.close()
 
@@ -464,7 +463,7 @@ class Stay(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_one_that_ends_in_the_turn_in_which_the_node_looks_has_stopped(self):
-        """The node hears of the end and looks who is left in the same turn: the next node need not wait for that client."""
+        """In one turn the node hears of the end and looks which clients are left. The next node need not wait for that client."""
         with Cluster(1) as cluster, cluster[0].client() as holder:
             holder.call("LOCK", "x")
             self.assertEqual(holder.call("CLIENT", "STAY"), "OK")

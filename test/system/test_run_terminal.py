@@ -1,4 +1,4 @@
-"""`baton run` as a job of a shell on a terminal: ^C, ^Z, fg, bg, reading what is typed."""
+"""Tests `baton run` as a job of a shell on a terminal: ^C, ^Z, fg, bg, and reading what is typed."""
 import os
 import pty
 import re
@@ -36,7 +36,7 @@ class Terminal(ServiceTest):
         os.write(self.terminal, text.encode())
 
     def see(self, pattern):
-        """Waits until the text appears; what follows it is left for the next call."""
+        """Waits until the text appears. Text after it is left for the next call."""
         until = time.monotonic() + PATIENCE
         while True:
             match = re.search(pattern, self.seen)
@@ -68,7 +68,7 @@ class Terminal(ServiceTest):
         self.see("code 130")
 
     def script(self, wrapper, kind):
-        """A script with a line that is interrupted, and one after it that must not be reached."""
+        """Writes a script with a line that is interrupted, and a line after it that must not be reached."""
         with open(self.path("script"), "w", encoding="utf-8") as file:
             file.write({"line": f"{wrapper} sh -c 'echo pid $$ go; exec sleep 1000'\n",
                         "loop": f"while :; do {wrapper} sh -c 'echo pid $$ go; exec sleep 1000'; done\n",
@@ -76,7 +76,7 @@ class Terminal(ServiceTest):
             file.write("echo rea''ched\n")
 
     def test_an_interrupt_ends_the_script_around_it(self):
-        """As with flock, whether the command has the terminal or not."""
+        """This is as with flock, whether or not the command has the terminal."""
         for wrapper in ("flock file", "$BATON run x"):
             for kind in ("line", "loop", "pipe"):
                 for shell in ("bash", "sh"):
@@ -107,7 +107,7 @@ class Terminal(ServiceTest):
         self.assertNotIn("reached", end.string[:end.start()])
 
     def test_a_signal_from_elsewhere_is_the_commands_alone(self):
-        """The script around it goes on, because it got no signal."""
+        """The script around the command goes on, because it got no signal."""
         with open(self.path("script"), "w", encoding="utf-8") as file:
             file.write("$BATON run x sh -c 'echo pid $$ $PPID go; exec sleep 1000'\necho rea''ched $?\n")
         self.type("bash script\n")
@@ -118,7 +118,7 @@ class Terminal(ServiceTest):
         self.see("reached 130")
 
     def test_an_interrupt_comes_once(self):
-        """Either the terminal was lent and sends the signal to the command, or `baton run` forwards it."""
+        """Either the command has the terminal, which sends it the signal, or `baton run` forwards the signal."""
         script = "trap \"echo int >> ints\" INT; echo go; while [ ! -s ints ]; do sleep 0.01; done; sleep 0.2; echo end >> ints"
         for behind in ("", " | cat"):
             with self.subTest(behind=behind):
@@ -150,7 +150,7 @@ class Terminal(ServiceTest):
     def test_in_the_background(self):
         self.type("$BATON run x sh -c 'echo go; read line; echo \"<$line>\"' &\n")
         self.see("go")
-        # It reads the terminal, which it does not have, so it is stopped like any job.
+        # It reads from a terminal that it does not have, so it is stopped like any job.
         self.type("wait -f; jobs\n")
         self.see("Stopped")
         self.type("fg\n")

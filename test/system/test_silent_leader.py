@@ -1,4 +1,4 @@
-"""baton observe when the leader's node is silent: it must show neither that all is well nor that nobody leads."""
+"""If the leader's node is silent, baton observe must show neither that all is well nor that nobody leads."""
 import json
 import queue
 import signal
@@ -11,7 +11,7 @@ from cluster import LONG_LEASE, PATIENCE_S, Cluster, until
 
 
 class Observer:
-    """A `baton observe` and its lines, as they are printed."""
+    """A `baton observe`, and its lines in the order in which they are printed."""
 
     def __init__(self, node, *words):
         self.process = subprocess.Popen([BATON, "observe", "-S", node.socket, *words, "job"], stdout=subprocess.PIPE,
@@ -26,7 +26,7 @@ class Observer:
             self.lines.put(line.rstrip("\n"))
 
     def next(self):
-        """Turns a line of JSON into the same form."""
+        """Returns the next line. A line of JSON is brought into the same form."""
         try:
             line = self.lines.get(timeout=PATIENCE_S)
         except queue.Empty:
@@ -35,7 +35,7 @@ class Observer:
         return self.seen[-1]
 
     def wait_for(self, line):
-        """Other lines may come first: on a busy machine a node may be silent for a moment."""
+        """Waits for a line. Other lines may come first: on a busy machine a node may be silent for a moment."""
         while self.next() != line:
             pass
 
@@ -50,11 +50,11 @@ class Observer:
 class LeaderTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        """One cluster for all tests, because with a long lease its birth takes long. Each test leaves it as it was."""
+        """Makes one cluster for all tests, because with a long lease its start takes long. Each test leaves it unchanged."""
         cls.cluster = cls.enterClassContext(Cluster(3, *LONG_LEASE))
 
     def setUp(self):
-        """The leader of the test before has ended, and its nodes answer again."""
+        """Waits until the leader of the previous test has ended, and the nodes answer again."""
         for node in self.cluster:
             with node.client() as client:
                 until("nobody leads", lambda client=client: client.call("LEADER", "job", "SILENT") == [None, None, None, []])
@@ -83,7 +83,7 @@ class SilentLeader(LeaderTest):
         for observer, line in zip(observers, (plain, "leads " + plain, {**told, "silent": False}, plain)):
             observer.wait_for(line)
         self.stop(0)
-        # The last one asks the very node that is stopped.
+        # The last observer asks the very node that is stopped.
         for observer, line in zip(observers, ("silent " + plain, "silent " + plain, {**told, "silent": True},
                                               "silent " + plain)):
             observer.wait_for(line)
@@ -128,7 +128,7 @@ class SilentLeader(LeaderTest):
         before = len(observer.seen)
         self.stop(2)
         with self.cluster[1].client() as client:
-            for _ in range(8):  # long enough for several questions
+            for _ in range(8):  # long enough for several queries
                 self.assertEqual(client.call("LEADER", "job", "SILENT")[:3], [fence, "n1", "here"])
         self.cluster[2].signal(signal.SIGCONT)
         leader.call("RESIGN", "job")

@@ -1,4 +1,4 @@
-"""Nodes with TLS: whoever cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
+"""Nodes with TLS: a stranger that cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
 import os
 import re
 import select
@@ -20,7 +20,7 @@ from handshake import CALL, REFUSAL, call, charter_of, read_hello
 
 
 class TlsTest(unittest.TestCase):
-    """All tests of a class have one folder with certificates."""
+    """All tests of a class share one folder with certificates."""
 
     @classmethod
     def setUpClass(cls):
@@ -34,7 +34,7 @@ class TlsTest(unittest.TestCase):
 
 
 class Strangers(TlsTest):
-    """Connects by hand to a node of a cluster that serves. Afterwards it still serves, and no member was lost."""
+    """Connects by hand to a node of a running cluster. Afterwards the cluster still serves, and has lost no member."""
 
     @classmethod
     def setUpClass(cls):
@@ -62,7 +62,7 @@ class Strangers(TlsTest):
         return connection
 
     def alert(self, pair, **more):
-        """Dials and reads. Returns the alert with which the node refuses."""
+        """Connects and reads. Returns the alert with which the node refuses."""
         with self.assertRaises(ssl.SSLError) as raised:
             connection = self.secure(pair, **more)
             connection.sendall(call("n9", "n1"))
@@ -92,7 +92,7 @@ class Strangers(TlsTest):
         self.node.says("it speaks an old version of TLS; 1.3 is needed")
 
     def refusal(self, pair, record):
-        """Says something after the handshake. Returns the words of the node's refusal."""
+        """Sends something after the handshake. Returns the text of the node's refusal."""
         connection = self.secure(pair)
         connection.sendall(record)
         kind, _, text = read_hello(connection)
@@ -117,7 +117,7 @@ class Strangers(TlsTest):
         self.node.says("n2, 127.0.0.1: its certificate is for another name")
 
     def test_packets_in_another_members_name(self):
-        """A node with a good certificate may call, but it cannot ask, or vote, in the name of another."""
+        """A node with a good certificate may call. But it cannot ask or vote in the name of another."""
         extend = lambda process: bytes([2, process, 1, 1]) # of epoch 1, up to 1
         letter = lambda server: bytes([1, server]) + bytes(8)
         for kind, packet, good in ((1, extend(5), True), (1, extend(6), False), (3, letter(7), None), (3, letter(8), False)):
@@ -149,7 +149,7 @@ class Strangers(TlsTest):
         self.node.says("it comes without TLS")
 
     def test_one_byte_at_a_time(self):
-        """A handshake has a second in all, however busy it looks."""
+        """A handshake has one second in all, even if bytes keep arriving."""
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         shaking = self.certificates.context(self.certificates.make("node", "n9")).wrap_bio(incoming, outgoing)
         with self.assertRaises(ssl.SSLWantReadError):
@@ -195,7 +195,7 @@ class Strangers(TlsTest):
         flood = [self.dial() for _ in range(300)]
         for connection in flood[:150]:
             connection.sendall(b"\x16\x03\x01\x02\x00\x01")
-        with self.node.client() as client: # its own clients notice nothing
+        with self.node.client() as client: # the node's own clients notice nothing
             self.assertGreater(client.call("LOCK", "y"), 0)
         until("all are closed", lambda: self.node.fds() <= before + 4)
         for connection in flood:
@@ -206,7 +206,7 @@ class Strangers(TlsTest):
 
 
 class Flood:
-    """Strangers at a port, from an address of their own: 600 connections that say nothing, and whenever one is closed, another comes."""
+    """Strangers hold 600 silent connections to a port, from an address of their own. Whenever one is closed, another comes."""
 
     def __init__(self, port):
         self.port, self.count, self.ended = port, 0, threading.Event()
@@ -245,7 +245,7 @@ class Flood:
 
 
 class Clients(TlsTest):
-    """Clients over TCP."""
+    """Tests clients over TCP."""
 
     @classmethod
     def setUpClass(cls):
@@ -262,7 +262,7 @@ class Clients(TlsTest):
         return connection
 
     def ask(self, pair, *lines, **more):
-        """Sends lines, ends, and returns all that the node answers."""
+        """Sends lines, closes its side, and returns everything that the node answers."""
         with self.certificates.context(pair, **more).wrap_socket(self.dial()) as connection:
             for line in lines:
                 connection.sendall(line.encode() + b"\r\n")
@@ -303,12 +303,12 @@ class Clients(TlsTest):
         for connection in half:
             connection.sendall(b"\x16\x03\x01")
         for connection in half:
-            self.assertEqual(connection.recv(100), b"") # it is closed after some seconds
+            self.assertEqual(connection.recv(100), b"") # the node closes it after some seconds
         until("all are gone", lambda: self.node.fds() <= before)
 
 
 class Nodes(TlsTest):
-    """Real nodes that do not fit together."""
+    """Tests real nodes that do not fit together."""
 
     def join(self, cluster, name, options):
         node = Node(cluster.folder, name, ["--listen", f"127.0.0.1:{free_port()}", "--join", f"127.0.0.1:{cluster.ports[0]}", *options])
@@ -447,7 +447,8 @@ class Nodes(TlsTest):
 
 
 class Keys(unittest.TestCase):
-    """A node's key is in its memory once, nobody reads it from there, and it is gone when another takes its place."""
+    """A node's key is in its memory only once, no other process can read it there, and it is erased when another key replaces
+    it."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="baton-test-tls-")
@@ -463,7 +464,8 @@ class Keys(unittest.TestCase):
 
     @staticmethod
     def secrets(path):
-        """The private number of a key, as in the file and as OpenSSL calculates with it, and the text of the file."""
+        """Returns the private number of a key, as it is in the file and as OpenSSL calculates with it, and the text of the
+        file."""
         shown = subprocess.run(["openssl", "pkey", "-in", path, "-text", "-noout"], capture_output=True, text=True, check=True).stdout
         number = bytes.fromhex(re.sub(r"[\s:]", "", re.search(r"priv:\n((?:\s+[0-9a-f:]+\n)+)", shown)[1]))[-32:]
         with open(path, encoding="ascii") as file:
@@ -475,7 +477,7 @@ class Keys(unittest.TestCase):
         with open(f"/proc/{pid}/mem", "rb") as memory, open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
             for line in maps:
                 start, end = (int(word, 16) for word in line.split()[0].split("-"))
-                if "w" not in line.split()[1] or end - start > 1 << 30: # the latter are a sanitizer's
+                if "w" not in line.split()[1] or end - start > 1 << 30: # a sanitizer makes huge ones
                     continue
                 memory.seek(start)
                 piece = memory.read(end - start)
@@ -498,7 +500,8 @@ class Keys(unittest.TestCase):
         self.assertEqual(self.count(node.process.pid, self.secrets(self.certificates.path("n1.key"))), [0, 1, 0])
 
     def test_only_a_node_with_a_key_is_hidden_from_its_own_user(self):
-        """The kernel gives the files of a process that must not be dumped to root. A debugger is for the others."""
+        """If a process must not be dumped, the kernel gives its files in /proc to root. A node without a key can still be
+        debugged."""
         user = 65534 if os.geteuid() == 0 else os.geteuid()
         options = self.certificates.options("n1") + ["--listen", f"127.0.0.1:{free_port()}"]
         for path, _, files in os.walk(self.folder):

@@ -1,4 +1,4 @@
-"""Clients of ours that speak TLS: every command, libbaton, and what they say if there is no TLS with the node."""
+"""Tests our own clients with TLS: every command, libbaton, and their messages if there is no TLS with the node."""
 import os
 import shutil
 import socket
@@ -99,7 +99,7 @@ class TlsClients(unittest.TestCase):
         self.fails("its certificate is not for this host", 77, self.address.replace("127.0.0.1", "127.1"), self.files)
 
     def test_impostors(self):
-        """Whoever has a client's certificate, or one that has expired, cannot play a node."""
+        """A certificate of a client, or one that has expired, is not enough to play a node."""
         for pair, text in ((self.certificates.make("client", "thief"), "its certificate is for clients"),
                            (self.certificates.odd("old", "n1", end="20210101000000Z", more=",IP:127.0.0.1"), "its certificate has expired")):
             port = free_port()
@@ -115,7 +115,7 @@ class TlsClients(unittest.TestCase):
     def test_a_node_without_tls(self):
         address = f"127.0.0.1:{free_port()}"
         with Cluster(1, "--clients", address):
-            for _ in range(5): # a handshake has random bytes: sometimes a line ends among them
+            for _ in range(5): # a handshake contains random bytes, and sometimes an end of line among them
                 self.fails("does not use TLS there", 69, address, self.files)
 
     def test_nobody_answers_the_handshake(self):

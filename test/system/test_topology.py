@@ -9,14 +9,14 @@ from work import work
 
 
 def links(cluster):
-    """Returns the pairs of nodes with a link, {("n1", "n2"), …}. Both must say so."""
+    """Returns the pairs of nodes with a link, {("n1", "n2"), …}. Both nodes must say so."""
     said = [(node.name, other) for node in cluster for other in node.status()["links"]]
     return {pair for pair in said if pair[0] < pair[1] and pair[::-1] in said}
 
 
 class Links(unittest.TestCase):
     def end_to_end(self, cluster):
-        """From the first node to the last, through all between them."""
+        """Sends locks from the first node to the last, through all nodes between them."""
         last = len(cluster.nodes) - 1
         with cluster[0].client() as first, cluster[last].client() as other, cluster[last].client() as listener:
             listener.call("SUBSCRIBE", "far")
@@ -66,7 +66,7 @@ class Links(unittest.TestCase):
 
 class SeparateHosts(unittest.TestCase):
     def test_locks_across_hosts_that_cannot_reach_each_other(self):
-        """Three that vote reach each other. Two that only join reach these, but not each other."""
+        """Three nodes vote and reach each other. Two that only join reach these three, but not each other."""
         cables = [(0, 1), (0, 2), (1, 2), *((near, far) for near in (3, 4) for far in (0, 1, 2))]
         settings = ["--algorithm", "helary", "--links", "n1-n2,n2-n3,n1-n4,n3-n5"]
         with Hosts(5, cables) as hosts:
@@ -108,7 +108,7 @@ class SeparateHosts(unittest.TestCase):
                     fence = int(holder.stdout.readline())
                     with Client(cluster[0].socket) as other:
                         other.send("LOCK", "x")
-                        self.assertTrue(other.quiet(11)) # it lives although it sends nothing, for longer than the timeout
+                        self.assertTrue(other.quiet(11)) # it stays connected though it is silent for longer than the timeout
                         hosts.pull(0)
                         self.assertGreater(other.read(), fence)
                 finally:

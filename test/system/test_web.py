@@ -1,4 +1,5 @@
-"""baton web beside real nodes: what it tells equals what the node tells, it costs other members nothing, and it bears bad visitors."""
+"""Tests baton web with real nodes: it shows what the node says, it costs other members nothing, and it withstands bad
+visitors."""
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ from web import PROGRAM, Stream, Web
 
 
 def without_times(value):
-    """Leaves out what changes while nothing happens."""
+    """Returns the status without values that change while nothing happens."""
     if isinstance(value, dict):
         return {name: without_times(part) for name, part in value.items()
                 if name not in ("since_ms", "lease_ms", "control", "locks_total", "locks_more")}
@@ -28,7 +29,7 @@ def without_times(value):
 @unittest.skipUnless(os.path.exists(PROGRAM), "built without the page")
 class WebTest(unittest.TestCase):
     def single(self):
-        """A cluster of one, in memory."""
+        """Returns a cluster of one node, in memory."""
         folder = tempfile.mkdtemp(prefix="baton-test-")
         self.addCleanup(shutil.rmtree, folder)
         node = Node(folder, "n1", [])
@@ -82,7 +83,7 @@ class Cluster3(WebTest):
             sent = [name for name in first if "messages_sent" in name or "control_sent" in name]
             self.assertEqual([first[name] for name in sent], [last[name] for name in sent])
             self.assertEqual(len(sent), 4)
-            # A status does ask them: so the counters above would have noticed.
+            # A STATUS does ask the other members, so the counters above would have noticed it.
             web.json("/api/status")
             self.assertGreater(web.metrics()["baton_control_sent_total"], last["baton_control_sent_total"])
 
@@ -97,7 +98,7 @@ class Cluster3(WebTest):
                     samples = web.metrics()
                 return [int(samples[f'baton_{name}{{token="{token}"}}'])
                         for name in ("grants_total", "acquire_seconds_count") for token in ("here", "came")]
-            # The home of the lock decides about the first grant only.
+            # The home of the lock decides only about the first grant.
             here, came, here_timed, came_timed = grants(cluster[1])
             self.assertEqual((here, came), (2, 1))
             self.assertEqual((here, came), (here_timed, came_timed))
@@ -198,7 +199,7 @@ class Single(WebTest):
             self.assertIn("closed the connection", stream.next("gone")["why"])
             node.start()
             stream.next("status")
-            # A node that is stopped has not closed anything.
+            # A node that is stopped has not closed any connection.
             node.signal(signal.SIGSTOP)
             self.assertEqual(stream.next("gone")["why"], "the node does not answer")
             node.signal(signal.SIGCONT)
@@ -298,7 +299,7 @@ class Single(WebTest):
             self.assertEqual(web.code(path), 404, path)
         for query in ("count=0", "count=1001", "count=-1", "count=1x", "skip=x", "skip=99999999999999999999", "pattern=" + "x" * 256):
             self.assertEqual(web.code("/api/status?" + query), 400, query)
-        self.assertEqual(web.exchange(b"GET / HTTP/1.1\r\n\r\n").split()[1], b"421") # no Host at all
+        self.assertEqual(web.exchange(b"GET / HTTP/1.1\r\n\r\n").split()[1], b"421") # without any Host header
         self.assertIn(web.code("/", Cookie="x" * 20000), (413, 431))
         self.assertEqual(web.json("/api/status?pattern=%00%ff")["locks"], [])
         self.assertEqual(web.code("/"), 200)
@@ -384,7 +385,7 @@ class Many(WebTest):
                         pass
         with node.client() as client:
             while time.monotonic() < end:
-                for _ in range(2): # four events, ten times a second: below what is left out
+                for _ in range(2): # four events, ten times a second: fewer than the limit from which events are left out
                     client.call("LOCK", "x")
                     client.call("UNLOCK", "x")
                 wanted += 4
@@ -404,7 +405,7 @@ class Many(WebTest):
         for connection in deaf:
             connection.close()
         until(lambda: f"{web.fds()} descriptors, {fds} before", lambda: web.fds() <= fds)
-        # Without viewers the node is asked nothing, and has no subscriber.
+        # Without viewers, baton web asks the node nothing, and the node has no subscriber.
         until("it is not subscribed any more", lambda: web.metrics()["baton_sessions"] == 1)
 
 
