@@ -170,8 +170,8 @@ class WhatIsSought(unittest.TestCase):
         self.assertNotIn("tells more", baton("check ricart-agrawala --nodes 2 --lose REQUEST").out)
 
     def test_compare_refuses_what_it_would_ignore(self):
-        for words, text in (("--claims", "not both"), ("--csv", "no --csv"), ("--load light", "--load"),
-                            ("--nodes 6", "--nodes"), ("--algorithms bully", "these are elections"),
+        for words, text in (("--claims", "not both"), ("--csv", "not with --csv"), ("--load light", "--load"),
+                            ("--nodes 6", "--nodes"), ("--algorithms bully", "which elections do not have"),
                             ("--algorithms misra:bounded=off", "takes no parameters")):
             run = baton("compare --faults", words)
             self.assertEqual((run.code, run.out), (2, ""), words)
@@ -181,9 +181,9 @@ class WhatIsSought(unittest.TestCase):
 class BadInput(unittest.TestCase):
     def test_each_says_what_would_be_right(self):
         for command, words in (
-                ("neilsen --lose TOKEN", "there is REQUEST, PRIVILEGE, INITIALIZE, and request, answer and token mean all of a kind"),
+                ("neilsen --lose TOKEN", "it sends REQUEST, PRIVILEGE, INITIALIZE; request, answer and token each mean all messages of that kind"),
                 ("neilsen --lose request,", "sends no such message"),
-                ("neilsen --crash 1:waiter", "who crashes is holder, bystander or any"),
+                ("neilsen --crash 1:waiter", "holder, bystander or any is needed"),
                 ("neilsen --crash 0", "--crash"),
                 ("neilsen --restart 1", "give --crash K"),
                 ("neilsen --find nobody", "any, two-inside or all-wait"),

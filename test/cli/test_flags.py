@@ -122,7 +122,7 @@ class Files(unittest.TestCase):
                 done = subprocess.run([BATON, *words.split()], input=b"algorithm neilsen\nnodes 2\n", cwd=folder,
                                       capture_output=True, check=False)
                 self.assertEqual((done.returncode, done.stdout, os.listdir(folder)), (2, b"", []), words)
-                self.assertIn(b"'-': a file is needed; standard output has the report\n", done.stderr)
+                self.assertIn(b"'-': a file is needed, because the report goes to standard output\n", done.stderr)
 
     def test_not_where_the_report_goes(self):
         with tempfile.NamedTemporaryFile() as file:

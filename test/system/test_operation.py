@@ -172,10 +172,10 @@ class Starting(unittest.TestCase):
                              "this node, 'b', is not among them"),
                             (["--peers", "a=127.0.0.1:1", "--name", "a"], "--peers: --data DIR is needed"),
                             (["--peers", "a=127.0.0.1:1", "--join", "127.0.0.1:1", "--name", "a"], "--peers and --join"),
-                            (["--witness", "--data", self.folder.name], "--witness: a cluster is needed"),
+                            (["--witness", "--data", self.folder.name], "--witness: a witness votes in a cluster"),
                             (["--witness", "--join", "127.0.0.1:1"], "--witness: --data DIR is needed"),
                             (["--join", "10.0.0.1:7440"], "cannot reach this node at 127.0.0.1:7440; give --listen"),
-                            (["--join", "127.0.0.1:1", "--listen", "0.0.0.0:9", "--insecure"], "others cannot be told"),
+                            (["--join", "127.0.0.1:1", "--listen", "0.0.0.0:9", "--insecure"], "other nodes cannot connect to this address"),
                             (["--peers", "a=127.0.0.1:99999", "--name", "a"], "a number from 1 to 65535"),
                             (["--peers", "a=::1:7440", "--name", "a"], "in brackets"),
                             (["--name", "a b"], "printable ASCII without spaces"),
@@ -271,7 +271,7 @@ class Starting(unittest.TestCase):
 
     def test_what_cannot_be_meant_is_refused(self):
         self.refused("--name", "", says=["--name: 1 to 255 bytes are needed"])
-        self.refused("--listen", "0.0.0.0:9", "--data", self.folder.name, says=["--listen 0.0.0.0:9: others cannot be told"])
+        self.refused("--listen", "0.0.0.0:9", "--data", self.folder.name, says=["--listen 0.0.0.0:9: other nodes cannot connect to this address"])
         self.refused("--name", "a", "--data", self.folder.name, "--peers", "a=127.0.0.1:9,b=127.0.0.1:9", says=["'a' and 'b' have the same address"])
 
     def test_a_host_that_does_not_exist(self):

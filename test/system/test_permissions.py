@@ -262,7 +262,7 @@ class Reading(Nodes):
                            ("allow x lock uid:1", ":2: a line has a name and a value: allow = x lock uid:1"),
                            ("alow = x lock uid:1", ":2: unknown name 'alow': did you mean 'allow'?"),
                            ("allow = x lock group:no-such-group", ":2: --allow 'x lock group:no-such-group': 'group:no-such-group': this "
-                                                                  "host has no such group; gid:NUMBER is by number")):
+                                                                  "host has no such group; write a number as gid:NUMBER")):
             self.write(path, f"# rules\n{text}\n")
             done = subprocess.run([BATON, "node", "--config", path], capture_output=True, text=True, timeout=PATIENCE, check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"baton node: {path}{says}\n"))

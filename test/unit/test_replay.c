@@ -490,7 +490,7 @@ static void test_a_step_that_cannot_happen_is_bad(void **state)
 	} cases[] = {
 	        {"request 1\nrequest 1", "5: bad: node 1 is in: only an idle node can ask"},
 	        {"request 2\nrequest 2", "5: bad: node 2 is waiting: only an idle node can ask"},
-	        {"release 1", "4: bad: node 1 is idle: only a node that is in can leave"},
+	        {"release 1", "4: bad: node 1 is idle: only a node that is inside can leave"},
 	        {"deliver 1 2", "4: bad: no message is in flight from 1 to 2; in flight: nothing"},
 	        {"request 3\ndrop 2 3",
 	         "5: bad: no message is in flight from 2 to 3; in flight: REQUEST from 3 to 2"},

@@ -159,7 +159,7 @@ static void test_what_fixes_the_number_of_members_is_refused(void **state)
 	refuses((struct settings_words){.algorithm = "maekawa",
 	                                .parameters = {"committees=plane"},
 	                                .parameters_count = 1},
-	        "any number of them must do");
+	        "must work with any number of them");
 	refuses((struct settings_words){.topology = "ring"}, "does not suit neilsen");
 }
 

@@ -427,8 +427,8 @@ static int check_memory(const struct sim_options *options, struct problem *probl
 		return 0;
 	return problem_set(problem,
 	                   "%" PRIu32 " nodes of %s need at least %s of memory for their states "
-	                   "and the first messages, and --max-memory is %s: fewer --nodes, or a "
-	                   "larger --max-memory",
+	                   "and the first messages, and --max-memory is %s: give fewer --nodes or "
+	                   "a larger --max-memory",
 	                   options->setup->network.graph.nodes,
 	                   options->setup->network.algorithm->name, memory_text(needed, least),
 	                   memory_text(options->memory_max, most));
@@ -445,7 +445,7 @@ static int give_up_memory(uint64_t seed, const struct sim_options *options,
 
 	problem_set(problem,
 	            "seed %" PRIu64 ": --max-memory %s was reached after %" PRIu64
-	            " entr%s, by messages in flight: fewer --nodes, or a larger --max-memory",
+	            " entr%s, by messages in flight: give fewer --nodes or a larger --max-memory",
 	            seed, memory_text(options->memory_max, most), result->entries_all,
 	            result->entries_all == 1 ? "y" : "ies");
 	return RUN_LIMITED;

@@ -114,8 +114,8 @@ int make_fault_table(const struct algorithm *const *list, size_t count, uint32_t
 	end_if_interrupted();
 	if (code == 0 && ret_table->rows_count == 0) {
 		fault_table_free(ret_table);
-		return problem_set(
-		        problem, "--faults: these are elections; the table is of mutual exclusion");
+		return problem_set(problem, "--faults: the table is about mutual exclusion, which "
+		                            "elections do not have");
 	}
 	return code;
 }

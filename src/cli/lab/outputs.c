@@ -47,8 +47,8 @@ int outputs_check(const char *source, const char *what, const struct output *out
 		const struct output *output = &outputs[i];
 		if (output->path != NULL && strcmp(output->path, "-") == 0)
 			return problem_set(problem,
-			                   "%s '-': a file is needed; standard output has the "
-			                   "report",
+			                   "%s '-': a file is needed, because the report goes to "
+			                   "standard output",
 			                   output->option);
 		if (is_same_file(source, output->path))
 			return problem_set(problem, "%s '%.200s' is %s itself: give another file",

@@ -70,9 +70,10 @@ static char *find_ca(struct problem *problem)
 		if (entry->d_name[0] == '.' || !has_ca(entry->d_name))
 			continue;
 		if (found != NULL) {
-			problem_set(problem,
-			            "both '%.120s' and '%.120s' have a CA: --ca DIR says which",
-			            found, entry->d_name);
+			problem_set(
+			        problem,
+			        "both '%.120s' and '%.120s' have a CA: choose one with --ca DIR",
+			        found, entry->d_name);
 			free(found);
 			closedir(here);
 			return NULL;
@@ -187,14 +188,14 @@ static int check_words(struct cert_words *words, int operands, struct problem *p
 	        strcmp(*kind, "node") == 0 ? CERTIFICATE_NODE : CERTIFICATE_CLIENT;
 	words->wish.days = (uint32_t)words->days;
 	if (words->wish.holder.role == CERTIFICATE_CLIENT && words->wish.addresses_count > 0)
-		return problem_set(problem, "--address goes with node only: a client is not "
-		                            "dialled");
+		return problem_set(problem, "--address goes with node only: nobody connects to "
+		                            "a client");
 	if (node_name_check(words->operand, *kind, problem) != 0)
 		return -1;
 	if (strchr(words->operand, '/') != NULL || words->operand[0] == '.')
 		return problem_set(problem,
-		                   "%s '%.60s': the files have this name, so it must not have a "
-		                   "'/' nor begin with a '.'",
+		                   "%s '%.60s': the files get this name, so it must not contain "
+		                   "'/' or begin with '.'",
 		                   *kind, words->operand);
 	snprintf(words->wish.holder.name, sizeof(words->wish.holder.name), "%s", words->operand);
 	return 0;

@@ -225,7 +225,7 @@ static int read_words(int argc, char **argv, struct status_words *words, struct 
 	words->pattern = optind < argc ? argv[optind] : NULL;
 	if (words->ready && (words->json || words->pattern != NULL))
 		return problem_set(problem,
-		                   "--ready prints nothing: it goes without a pattern and --json");
+		                   "--ready prints nothing, so it takes no pattern and no --json");
 	return 0;
 }
 

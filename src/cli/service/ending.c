@@ -18,8 +18,8 @@ void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 	if (!ending->lost) {
 		holding_say(holding,
 		            "process %d cannot be killed: %s fails with EPERM (Operation not "
-		            "permitted), it runs as another user: '%s' is not released before it "
-		            "has ended",
+		            "permitted), because it runs as another user. '%s' is not released "
+		            "before that process has ended",
 		            (int)pid, signal, holding->words->name);
 		return;
 	}
@@ -28,7 +28,7 @@ void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 	holding_say(
 	        holding,
 	        "'%s' was lost (fence %llu), and process %d cannot be stopped: %s fails with EPERM "
-	        "(Operation not permitted), it runs as another user: %s%s",
+	        "(Operation not permitted), because it runs as another user: %s%s",
 	        holding->words->name, (unsigned long long)holding->fence, (int)pid, signal,
 	        error == 0 ? "nobody is let in before it has ended"
 	                   : "another may be let in while it runs: ",

@@ -162,7 +162,7 @@ static void forward_signal(struct guardian *guardian, int signal)
 	if (!signal_command(guardian, signal))
 		holding_say(guardian->holding,
 		            "SIG%s cannot be forwarded to process %d: EPERM (Operation not "
-		            "permitted), it runs as another user",
+		            "permitted), because it runs as another user",
 		            sigabbrev_np(signal) != NULL ? sigabbrev_np(signal) : "RT",
 		            (int)guardian->ending.command);
 }

@@ -497,7 +497,8 @@ static int refuse_grace(const struct holding *holding)
 	problem_set(
 	        &problem,
 	        "--grace %lld ms does not fit the lease of node '%.100s', %lld ms: at most 0.%d "
-	        "of it, %lld ms, or another could be let in before the command is killed",
+	        "of it, %lld ms, is possible. Otherwise another client could be let in before "
+	        "the command is killed",
 	        (long long)holding->words->grace_ms, holding->node, (long long)holding->lease_ms,
 	        percent_max, (long long)holding->lease_ms * percent_max / 100);
 	return holding_misused(holding->words, &problem);

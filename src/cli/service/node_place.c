@@ -88,7 +88,7 @@ static int recall(struct node_words *words, struct node_words *ret_old, struct p
 	node_words_free(ret_old);
 	return result == 0 ? 0
 	                   : problem_set(problem,
-	                                 "--data %.100s: what the node remembers there "
+	                                 "--data %.100s: the state that the node keeps there "
 	                                 "cannot be read: %.250s",
 	                                 words->data, wrong.text);
 }
@@ -166,8 +166,8 @@ static int check_addresses(const struct node_words *words, const char *told,
 {
 	if (is_wildcard(told))
 		return problem_set(problem,
-		                   "--listen %.60s: others cannot be told to connect there; give "
-		                   "an address of this host",
+		                   "--listen %.60s: other nodes cannot connect to this address; "
+		                   "give an address of this host",
 		                   told);
 	for (uint32_t i = 0; i < words->join_count; i++) {
 		struct daemon_address here, there;
@@ -196,11 +196,12 @@ static int check_addresses(const struct node_words *words, const char *told,
 static int check_words(const struct node_words *words, struct problem *problem)
 {
 	if (words->peers != NULL && words->join != NULL)
-		return problem_set(problem, "--peers and --join: a node is born with its peers, or "
-		                            "joins a cluster that is there");
+		return problem_set(problem, "--peers and --join: give one of them; a node founds a "
+		                            "cluster with its peers, or joins an existing one");
 	if (words->peers != NULL && words->data == NULL)
-		return problem_set(problem, "--peers: --data DIR is needed, a folder for what must "
-		                            "survive a restart");
+		return problem_set(problem,
+		                   "--peers: --data DIR is needed, a folder for data that must "
+		                   "survive a restart");
 	if (words->witness && words->data == NULL)
 		return problem_set(problem,
 		                   "--witness: --data DIR is needed, a folder for its votes");
@@ -246,8 +247,9 @@ int node_place_make(struct node_words *words, struct daemon_options *options,
 	bool witness_given = words->witness;
 	words->witness = witness_given || old.witness;
 	if (words->witness && words->peers == NULL && words->join == NULL)
-		return problem_set(problem, "--witness: a cluster is needed that it votes in: give "
-		                            "--join or --peers");
+		return problem_set(problem,
+		                   "--witness: a witness votes in a cluster: give --join or "
+		                   "--peers");
 	if (words->peers != NULL && own_entry(words) == NULL)
 		return problem_set(problem,
 		                   "--peers: this node, '%.60s', is not among them; see --name",

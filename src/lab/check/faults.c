@@ -35,8 +35,8 @@ static int unknown_type(const char *option, const char *word, const struct algor
 		text_format(&names, "%s%s", i == 0 ? "" : ", ", algorithm->messages[i].name);
 	char *list = text_take(&names);
 	problem_set(problem,
-	            "%s '%.40s': %s sends no such message; there is %s, and request, answer and "
-	            "token mean all of a kind",
+	            "%s '%.40s': %s sends no such message; it sends %s; request, answer and "
+	            "token each mean all messages of that kind",
 	            option, word, algorithm->name, list);
 	free(list);
 	return -1;
@@ -80,8 +80,7 @@ int faults_crashes(const char *text, struct faults *faults, struct problem *prob
 			return 0;
 		}
 	}
-	return problem_set(problem, "--crash '%.40s': who crashes is holder, bystander or any",
-	                   text);
+	return problem_set(problem, "--crash '%.40s': holder, bystander or any is needed", text);
 }
 
 static void describe_types(uint64_t types, const struct algorithm *algorithm, const char *what,

@@ -264,7 +264,7 @@ static enum replay_verdict step_release(struct replay *replay, const struct step
 
 	if (phase != PHASE_INSIDE) {
 		problem_set(&replay->result->problem,
-		            "node %u is %s: only a node that is in can leave", step->node,
+		            "node %u is %s: only a node that is inside can leave", step->node,
 		            phase_name(phase));
 		return REPLAY_BAD;
 	}

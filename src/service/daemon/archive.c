@@ -122,9 +122,8 @@ static void end_job(struct archive *archive, struct job *job)
 	if (job->took_ns > lease_ns / SLOW_PART &&
 	    log_limit_passes(&daemon->slow_disk, daemon->loop.now))
 		log_line(LEVEL_WARNING,
-		         "the disk took %llu ms for a write: with a lease of %llu ms more than "
-		         "%llu ms "
-		         "endangers it",
+		         "the disk took %llu ms for a write; with a lease of %llu ms, a write of "
+		         "more than %llu ms endangers the lease",
 		         (unsigned long long)(job->took_ns / LOOP_MS),
 		         (unsigned long long)(lease_ns / LOOP_MS),
 		         (unsigned long long)(lease_ns / SLOW_PART / LOOP_MS));

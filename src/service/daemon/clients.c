@@ -362,10 +362,9 @@ static void on_grace_over(struct loop_timer *timer)
 	effects_do(client->daemon);
 	if (client->in_lost || client->closing)
 		return;
-	log_line(
-	        LEVEL_WARNING,
-	        "a client that lost a lock has not stopped in its %llu ms: the lock goes to others",
-	        (unsigned long long)client_time_to_stop_ms(client));
+	log_line(LEVEL_WARNING,
+	         "a client that lost a lock did not stop within %llu ms: others can have the lock",
+	         (unsigned long long)client_time_to_stop_ms(client));
 	client->told_lost = false;
 	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
 		return; /* the client holds another lock, which was not taken away */

@@ -227,8 +227,8 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	const struct electors *voters = tenant_electors(member_tenant(daemon->member));
 	if (order == ORDER_PROMOTE && voters->count == 1)
 		return reply_wrong(client,
-		                   "a single voter stays the only one; with a third member or "
-		                   "witness that has --data there are three");
+		                   "this cluster has one voter, and keeps it until a third "
+		                   "member or witness with --data joins; then it has three");
 	if (order == ORDER_DEMOTE && electors_find(voters, name) == NULL)
 		return reply_wrong(client, "'%.60s' does not vote", name);
 	log_line(LEVEL_WARNING, "a client (uid %u, pid %u) %s %s", client->who.uid, client->who.pid,

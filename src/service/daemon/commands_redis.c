@@ -58,8 +58,8 @@ bool serve_multi(struct client *client, const struct resp_argument *a, uint32_t 
 	(void)count;
 	client->multi_refused = true;
 	return reply_wrong(client,
-	                   "there are no transactions: MULTI is refused, and so is what follows "
-	                   "it up to EXEC or DISCARD");
+	                   "there are no transactions: MULTI is refused, and so is every command "
+	                   "after it, up to EXEC or DISCARD");
 }
 
 bool serve_exec(struct client *client, const struct resp_argument *a, uint32_t count)

@@ -135,8 +135,8 @@ static int read_number(const char *text, enum who_kind kind, struct who *who,
 	/* The greatest number means "none" to the system. */
 	if (parse_number(text, 0, UINT32_MAX - 1, "", &number, &wrong) != 0)
 		return problem_set(problem,
-		                   "'%s:%.60s': a number from 0 to 4294967294 is needed; %s:NAME "
-		                   "is by name",
+		                   "'%s:%.60s': a number from 0 to 4294967294 is needed; write a "
+		                   "name as %s:NAME",
 		                   who_names[kind], text, by_name);
 	*who = (struct who){.kind = kind, .id = (uint32_t)number};
 	return 0;
@@ -149,9 +149,10 @@ static int read_name(const char *text, enum who_kind kind, rules_lookup *lookup,
 	uint32_t id;
 
 	if (lookup(group, text, &id) != 0 || id == SUBJECT_NOBODY)
-		return problem_set(problem,
-		                   "'%s:%.60s': this host has no such %s; %s:NUMBER is by number",
-		                   who_names[kind], text, who_names[kind], group ? "gid" : "uid");
+		return problem_set(
+		        problem,
+		        "'%s:%.60s': this host has no such %s; write a number as %s:NUMBER",
+		        who_names[kind], text, who_names[kind], group ? "gid" : "uid");
 	*who = (struct who){.kind = group ? WHO_GID : WHO_UID, .id = id};
 	return 0;
 }

@@ -166,7 +166,7 @@ static int choose_network(const struct plan_words *words, struct random *random,
 	if (words->topology != NULL)
 		drawn_topology = words->topology;
 	if (strlen(drawn_topology) >= sizeof(plan->topology))
-		return problem_set(problem, "topology '%.60s…': at most %d characters are needed",
+		return problem_set(problem, "topology '%.60s…': at most %d characters fit",
 		                   drawn_topology, PLAN_TOPOLOGY_MAX - 1);
 	memcpy(plan->topology, drawn_topology, strlen(drawn_topology) + 1);
 	const char *wrong = topology_parse(plan->topology, &topology);

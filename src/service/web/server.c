@@ -225,7 +225,7 @@ static enum MHD_Result ask_node(struct job *job, enum ask_kind kind)
 	guest_due(&job->server->guests, guest_of(job->connection), -1);
 	MHD_suspend_connection(job->connection);
 	if (!hub_ask(job->server->hub, &job->ask)) {
-		problem_set(&job->ask.problem, "too much is being asked at a time");
+		problem_set(&job->ask.problem, "too many requests at a time");
 		on_answered(&job->ask);
 	}
 	return MHD_YES;
