@@ -108,7 +108,7 @@ class Cert(unittest.TestCase):
         self.make("ca", self.ca)
         for words, error in ((["nod", "n1"], "did you mean 'node'"), ([], "what?"), (["node"], "needs one name"),
                              (["node", "a", "b"], "needs one name"), (["ca"], "needs one folder"), (["node", "a,b"], "printable ASCII"),
-                             (["node", "a/b"], "must not contain '/'"), (["node", ".."], "must not have a '/'"),
+                             (["node", "a/b"], "must not contain '/'"), (["node", ".."], "must not contain '/'"),
                              (["node", "x", "--days", "0"], "--days"), (["client", "c", "--address", "h"], "goes with node only"),
                              (["node", "x", "--address", "[::1]"], "without a port"), (["node", "x", "--address", "h:7"], "without a port"),
                              (["ca", self.path("new"), "--out", "x"], "only --days"), (["node", "x" * 256], "1 to 255 bytes")):
