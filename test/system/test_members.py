@@ -143,6 +143,14 @@ class Orders(unittest.TestCase):
             cluster[0].start()
             serves(cluster[0])
 
+    def test_without_a_majority_an_order_is_refused(self):
+        with Cluster(3, "--lease", f"{LEASE_S}s") as cluster:
+            for node in cluster.nodes[1:]:
+                node.signal(signal.SIGKILL)
+            until("n1 has no lease", lambda: not cluster[0].serves())
+            for words in (("remove", "n3"), ("invite", "n3"), ("promote", "n2"), ("demote", "n2")):
+                self.assertIn("most of the voters do not answer", self.order(cluster[0], *words, code=1))
+
     def test_an_operator_chooses_voters(self):
         with self.cluster() as cluster:
             serves(self.add(cluster, "n4", "--data", os.path.join(cluster.folder, "n4.data")))

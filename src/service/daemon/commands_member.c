@@ -224,6 +224,12 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 		                   "this node belongs to no cluster that others could join");
 	if (order != ORDER_INVITE && !is_known(daemon, name))
 		return reply_wrong(client, "no member or voter has the name '%.60s'", name);
+	/* Without most of the voters no lease is renewed. The order could be lost then, and must
+	 * not look as if it was obeyed. A node out of the view has no lease to tell by. */
+	if (tenant_incarnation(member_tenant(daemon->member)) != 0 &&
+	    node_lease_deadline(daemon->node) <= daemon->loop.now)
+		return reply_wrong(client, "most of the voters do not answer, so the order would "
+		                           "be lost; try again when they do");
 	const struct electors *voters = tenant_electors(member_tenant(daemon->member));
 	if (order == ORDER_PROMOTE && voters->count == 1)
 		return reply_wrong(client,
