@@ -1,11 +1,17 @@
 """Tests baton replay --steps: the table agrees with the trace."""
+import fcntl
 import json
 import os
+import pty
 import re
+import struct
+import subprocess
 import tempfile
+import termios
 import unittest
+import unittest.mock
 
-from baton import ROOT, baton
+from baton import BATON, ROOT, baton
 
 FIGURE = os.path.join(ROOT, "test/scenarios/neilsen/figure-6.scn")
 
@@ -18,10 +24,77 @@ def replay(text, *words):
 
 
 def table(text):
-    return [line.rstrip() for line in replay(text, "--steps").out.splitlines()[1:-1]]
+    """The rows as a wide terminal shows them, a line each."""
+    return replay(text, "--steps").out.splitlines()[1:-1]
+
+
+def folded(path, columns):
+    """What a terminal of this width, or none if it is None, shows of the table."""
+    with unittest.mock.patch.dict(os.environ):
+        os.environ.pop("COLUMNS", None)
+        if columns is not None:
+            os.environ["COLUMNS"] = columns
+        return baton("replay", path, "--steps").out.splitlines()[:-1]
+
+
+def cells(lines):
+    """The words of each column, from its folded lines: columns begin where the head says."""
+    starts = [0, lines[0].index("what"), lines[0].index("sends"), lines[0].index("its")]
+    ends = starts[1:] + [None]
+    return [" ".join(line[start:end].strip() for line in lines).split() for start, end in zip(starts, ends)]
+
+
+class Width(unittest.TestCase):
+    def test_the_table_fits_the_terminal_and_no_word_is_lost(self):
+        wide = folded(FIGURE, "300")
+        self.assertGreater(max(map(len, wide)), 80)
+        for columns in ("60", "80", "100"):
+            lines = folded(FIGURE, columns)
+            self.assertLessEqual(max(map(len, lines)), int(columns))
+            self.assertEqual(cells(lines), cells(wide))
+            self.assertEqual([line for line in lines if line != line.rstrip()], [])
+
+    def test_without_a_terminal_it_has_80_columns(self):
+        eighty = folded(FIGURE, "80")
+        for columns in (None, "", "0", "-5", "many", "80x"):
+            self.assertEqual(folded(FIGURE, columns), eighty, columns)
+
+    def test_the_terminal_says_how_wide_it_is(self):
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        screen, terminal = pty.openpty()
+        try:
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
+            with subprocess.Popen([BATON, "replay", FIGURE, "--steps"], stdout=terminal, env=environment) as process:
+                os.close(terminal)
+                shown = b""
+                try:
+                    while more := os.read(screen, 65536):
+                        shown += more
+                except OSError:  # the other end is closed
+                    pass
+            self.assertEqual(process.returncode, 0)
+        finally:
+            os.close(screen)
+        self.assertEqual(shown.decode().splitlines()[:-1], folded(FIGURE, "70"))
+
+    def test_a_long_array_is_folded_at_commas_and_a_narrow_screen_keeps_all(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm suzuki-kasami\nnodes 20\nrequest 2\nrun\n")
+            file.flush()
+            lines = folded(file.name, "80")
+            narrow = folded(file.name, "1")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertIn("".join(f",{i}" for i in range(3, 21)), "".join(cells(lines)[2]))
+        self.assertIn("*RN=[-1,0" + ",-1" * 18 + "]", "".join(cells(lines)[3]))
+        self.assertEqual("".join(cells(narrow)[3]), "".join(cells(lines)[3]))
 
 
 class Steps(unittest.TestCase):
+    def setUp(self):
+        patch = unittest.mock.patch.dict(os.environ, COLUMNS="300")
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def test_a_row_for_each_step_with_a_star_at_what_changed(self):
         self.assertEqual(table("algorithm neilsen\ntopology line\nnodes 2\nrequest 2\nrun\nrelease 2\nexpect 2 idle\n"), [
             '    1  request 2                              REQUEST(2,2) to 1  2: HOLDING=false *NEXT=0 FOLLOW=0 *figure="R"',

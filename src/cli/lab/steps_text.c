@@ -8,13 +8,18 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
-/* A column is at most this wide. A longer text is written without padding, so that it does not
- * widen all other rows. */
-enum { WIDTH_MOST = 44 };
+/* The columns of the table beside the number of the step. */
+enum { CELL_HAPPENS, CELL_SENDS, CELL_VARIABLES, CELLS };
+/* How wide the number of a step is, the gap before each cell, the indentation of a folded line, and
+ * a column at least. */
+enum { NUMBER_WIDTH = 5, GAP = 2, INDENT = 2, CELL_LEAST = 12 };
+/* The width of the table if there is no terminal to ask. */
+enum { SCREEN_WIDTH = 80 };
 
 struct table_row {
-	char *happens, *sends, *variables;
+	char *cells[CELLS];
 };
 
 /* A node came into another state of the paper's figure. */
@@ -96,9 +101,8 @@ void steps_free(struct steps *steps)
 		json_decref(steps->changed[i]);
 	}
 	for (size_t i = 0; i < steps->rows_count; i++) {
-		free(steps->rows[i].happens);
-		free(steps->rows[i].sends);
-		free(steps->rows[i].variables);
+		for (size_t k = 0; k < CELLS; k++)
+			free(steps->rows[i].cells[k]);
 	}
 	json_decref(steps->texts);
 	free(steps->changed);
@@ -182,11 +186,11 @@ static void end_row(struct steps *steps)
 	steps->rows =
 	        grow(steps->rows, &steps->rows_size, steps->rows_count + 1, sizeof(*steps->rows));
 	text_add_string(&steps->sends, "");
-	steps->rows[steps->rows_count] = (struct table_row){
-	        .happens = text_take(&steps->happens),
-	        .sends = text_take(&steps->sends),
-	        .variables = variables_text(steps),
-	};
+	steps->rows[steps->rows_count] = (struct table_row){{
+	        [CELL_HAPPENS] = text_take(&steps->happens),
+	        [CELL_SENDS] = text_take(&steps->sends),
+	        [CELL_VARIABLES] = variables_text(steps),
+	}};
 	steps->rows_count++;
 	steps->begun = false;
 }
@@ -290,23 +294,121 @@ static void add_line(struct steps *steps, json_t *line)
 
 /* --- the table --- */
 
-static int width_of(const struct steps *steps, size_t offset, const char *heading)
+/* Returns the width of the lines that whoever reads the file sees. */
+static size_t screen_width(FILE *file)
 {
-	size_t width = strlen(heading);
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
 
-	for (size_t i = 0; i < steps->rows_count; i++) {
-		const char *text = *(char *const *)((const char *)&steps->rows[i] + offset);
-		size_t length = strlen(text);
-		if (length > width && length <= WIDTH_MOST)
-			width = length;
+	if (columns != NULL) {
+		char *end;
+		unsigned long width = strtoul(columns, &end, 10);
+		if (columns[0] >= '1' && columns[0] <= '9' && *end == '\0')
+			return width;
 	}
-	return (int)width;
+	if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+		return size.ws_col;
+	return SCREEN_WIDTH;
+}
+
+/* Makes each column as wide as its widest cell. If the table is then wider than the screen, the
+ * widest columns become narrower, and their cells are folded. */
+static void find_widths(const struct steps *steps, const struct table_row *head, size_t screen,
+                        size_t ret_widths[CELLS])
+{
+	size_t sum = NUMBER_WIDTH;
+
+	for (size_t k = 0; k < CELLS; k++) {
+		ret_widths[k] = strlen(head->cells[k]);
+		for (size_t i = 0; i < steps->rows_count; i++) {
+			size_t length = strlen(steps->rows[i].cells[k]);
+			if (length > ret_widths[k])
+				ret_widths[k] = length;
+		}
+		sum += GAP + ret_widths[k];
+	}
+	for (; sum > screen; sum--) {
+		size_t widest = 0;
+		for (size_t k = 1; k < CELLS; k++) {
+			if (ret_widths[k] >= ret_widths[widest])
+				widest = k;
+		}
+		if (ret_widths[widest] <= CELL_LEAST)
+			return;
+		ret_widths[widest]--;
+	}
+}
+
+/* Returns how much of the text is the next line of a cell. It ends before a word; but a word that
+ * is longer than a line, such as a long array, begins here and is folded after a comma. */
+static size_t line_length(const char *text, size_t width)
+{
+	size_t length = strlen(text), space = 0, comma = 0;
+
+	if (length <= width)
+		return length;
+	for (size_t i = 1; i <= width; i++) {
+		if (text[i] == ' ')
+			space = i;
+		if (text[i - 1] == ',')
+			comma = i;
+	}
+	if (space != 0 && (comma <= space || strcspn(text + space + 1, " ") <= width - INDENT))
+		return space;
+	return comma != 0 ? comma : width;
+}
+
+/* Prints a row, in as many lines as its longest cell needs. */
+static void print_row(FILE *file, const char *number, const struct table_row *row,
+                      const size_t widths[CELLS])
+{
+	const char *rest[CELLS];
+	bool more = true;
+
+	memcpy(rest, row->cells, sizeof(rest));
+	for (size_t line = 0; more; line++) {
+		/* Spaces are printed only before something. */
+		size_t at = (size_t)fprintf(file, "%*s", NUMBER_WIDTH, line == 0 ? number : "");
+		size_t column = NUMBER_WIDTH;
+		more = false;
+		for (size_t k = 0; k < CELLS; k++) {
+			size_t indent = line == 0 ? 0 : INDENT;
+			size_t length = line_length(rest[k], widths[k] - indent);
+			column += GAP;
+			if (length != 0)
+				at += (size_t)fprintf(file, "%*s%.*s", (int)(column + indent - at),
+				                      "", (int)length, rest[k]);
+			column += widths[k];
+			rest[k] += length;
+			rest[k] += strspn(rest[k], " ");
+			more = more || *rest[k] != '\0';
+		}
+		fputc('\n', file);
+	}
+}
+
+static void print_table(const struct steps *steps, FILE *file)
+{
+	size_t widths[CELLS];
+	struct text variables = {0};
+
+	text_add_string(&variables, "its variables (* changed)");
+	if (steps->figure != NULL)
+		text_format(&variables, ", its state in %s", steps->figure->name);
+	char happens[] = "what happens", sends[] = "sends", *third = text_take(&variables);
+	struct table_row head = {{happens, sends, third}};
+	find_widths(steps, &head, screen_width(file), widths);
+	print_row(file, "step", &head, widths);
+	free(third);
+	for (size_t i = 0; i < steps->rows_count; i++) {
+		char number[24];
+		snprintf(number, sizeof(number), "%zu", i + 1);
+		print_row(file, number, &steps->rows[i], widths);
+	}
 }
 
 void steps_print(struct steps *steps, const char *lines, size_t size, FILE *file)
 {
-	static const char happens[] = "what happens", sends[] = "sends";
-
 	for (uint32_t i = 0; i < steps->nodes && steps->figure != NULL; i++)
 		steps->states[i] = NULL;
 	for (const char *end = lines + size; lines < end;) {
@@ -319,19 +421,5 @@ void steps_print(struct steps *steps, const char *lines, size_t size, FILE *file
 		lines += length + 1;
 	}
 	end_row(steps);
-	int first = width_of(steps, offsetof(struct table_row, happens), happens);
-	int second = width_of(steps, offsetof(struct table_row, sends), sends);
-	fprintf(file, "%5s  %-*s  %-*s  its variables (* changed)", "step", first, happens, second,
-	        sends);
-	if (steps->figure != NULL)
-		fprintf(file, ", its state in %s", steps->figure->name);
-	fputc('\n', file);
-	for (size_t i = 0; i < steps->rows_count; i++) {
-		const struct table_row *row = &steps->rows[i];
-		bool last = row->variables[0] == '\0';
-		fprintf(file, "%5zu  %-*s", i + 1, last ? 0 : first, row->happens);
-		if (!last)
-			fprintf(file, "  %-*s  %s", second, row->sends, row->variables);
-		fputc('\n', file);
-	}
+	print_table(steps, file);
 }
