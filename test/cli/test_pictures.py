@@ -133,6 +133,17 @@ class Diagrams(unittest.TestCase):
         texts = [label.text for label in picture.labels(self.draw(f"replay {path}"))]
         self.assertEqual((texts.count("goes on"), texts.count("time out")), (2, 0))
 
+    def test_a_link_on_which_everything_is_lost_is_named(self):
+        """No step cuts a link; what `check --cut` finds is told by its losses. One loss, an arrival or a crash tells no cut."""
+        head = "algorithm suzuki-kasami\nnodes 3\nrequest 2\nrequest 1\nrelease 1\nrequest 1\nrequest 3\n"
+        for steps, named in (("drop 2 1\ndrop 3 1\ndeliver 3 2\ndeliver 2 3\n", []),
+                             ("drop 3 2\ndrop 2 3\ndeliver 2 1\n", ["2 and 3"]),
+                             ("deliver 3 2\ndrop 2 3\n", []),
+                             ("drop 3 2\ndeliver 2 3\n", []),
+                             ("crash 3\ndeliver 2 3\ndrop 3 2\n", [])):
+            texts = " ".join(label.text for label in picture.labels(self.draw("replay", head + steps)))
+            self.assertEqual(re.findall(r"from the first loss on nothing arrives between (\d and \d)", texts), named, steps)
+
     def test_only_a_loop_that_closes_can_be_repeated_for_ever(self):
         loop = "algorithm le-lann\nnodes 3\ndeliver 1 2\nrequest 1\nloop\ndeliver 2 3\n{}expect 1 in\n"
         open_, closed = (" ".join(label.text for label in picture.labels(self.draw("replay", loop.format(more))))
