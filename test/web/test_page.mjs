@@ -489,6 +489,23 @@ test("what an expectation runs is no part of a step", async () => {
 	await close(page);
 });
 
+test("the end of a pause of a printed text is no timer that runs out", async () => {
+	const page = await open();
+	const told = async (scenario) => {
+		await page.evaluate((text) => {
+			const { state } = baton;
+			if (!state.show({ scenario: text }, [])) throw new Error(state.wrong.value);
+			state.go(state.run.value.steps.findIndex((s) => s.head.ev === "expire") + 1);
+		}, scenario);
+		return page.textContent("#told");
+	};
+	const pause = await told("algorithm lamport\nnodes 2\nparam text=printed:steps\nrequest 1\nexpire 1\n");
+	assert.match(pause, /goes on with the next step of the printed text/);
+	assert.doesNotMatch(pause, /timer/);
+	assert.match(await told("algorithm bully\nnodes 3\ninitiate 2\nexpire 2\n"), /its timer runs out/);
+	await close(page);
+});
+
 test("a file from --html opens from disk with its run", async () => {
 	const path = join(folder, "run.html");
 	assert.equal(native("sim", "raymond", "--nodes", "6", "--entries", "9", "--html", path).status, 0);

@@ -218,7 +218,7 @@ function clickNode(node: number, element: Element): void {
 	const offer = (text: string, act: ActName) => items.push({ text, run: () => state.act(act, node) });
 	if (now.phase === "in") offer("It leaves", "leave");
 	if (now.phase === "idle" && now.ready && !now.dead) offer(election ? "It initiates an election" : "It asks to enter", "ask");
-	if (now.timer !== undefined && !now.dead) offer("Its timer runs out", "expire");
+	if (now.timer !== undefined && !now.dead) offer(current.algorithm.pauses ? "It goes on with its next step" : "Its timer runs out", "expire");
 	if (election && current.algorithm.timers && !now.dead) offer(CRASH, "crash");
 	if (items.length === 0) state.wrong.value = `${current.name(node)} ${now.dead ? "is dead" : now.phase === "waiting" ? "waits already" : "is not ready to ask"}`;
 	else if (items.length === 1 && items[0].text !== CRASH) items[0].run();

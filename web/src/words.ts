@@ -40,7 +40,7 @@ function headOf(run: Run, head: Line): [string, string] {
 		case "lose":
 			return [flight?.text ?? "A message", `from ${run.name(flight?.from)} to ${run.name(flight?.to)} is lost.`];
 		case "expire":
-			return [run.name(head.node), "waited long enough: its timer runs out."];
+			return [run.name(head.node), run.algorithm.pauses ? "goes on with the next step of the printed text." : "waited long enough: its timer runs out."];
 		case "restart":
 			return [run.name(head.node), "begins again, with nothing in its memory."];
 		case "duplicate":

@@ -163,11 +163,13 @@ static void add_algorithm(struct text *json, const struct algorithm *algorithm)
 	add_member(json, "needs", graph_class_name(needs));
 	add_member(json, "claim", algorithm->claim_messages);
 	add_member(json, "delay", algorithm->claim_delay);
-	text_format(json, ",\"fifo\":%s,\"token\":%s,\"circulates\":%s,\"oneWay\":%s,\"timers\":%s",
-	            algorithm->needs_fifo ? "true" : "false",
-	            algorithm->has_token ? "true" : "false",
-	            algorithm->circulates ? "true" : "false", algorithm->one_way ? "true" : "false",
-	            algorithm->expire != NULL ? "true" : "false");
+	text_format(
+	        json,
+	        ",\"fifo\":%s,\"token\":%s,\"circulates\":%s,\"oneWay\":%s,\"timers\":%s,"
+	        "\"pauses\":%s",
+	        algorithm->needs_fifo ? "true" : "false", algorithm->has_token ? "true" : "false",
+	        algorithm->circulates ? "true" : "false", algorithm->one_way ? "true" : "false",
+	        algorithm->expire != NULL ? "true" : "false", algorithm->pauses ? "true" : "false");
 	add_messages(json, algorithm);
 	add_variables(json, algorithm);
 	add_parameters(json, algorithm);
