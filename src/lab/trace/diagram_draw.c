@@ -424,6 +424,7 @@ static void write_page(struct drawing *page, struct text *body, struct text *svg
 	            setup->network.graph.nodes);
 	text_add_string(svg, diagram_style);
 	text_add(svg, frame.bytes, frame.used);
+	page->out = svg;
 	text_free(&frame);
 }
 
