@@ -517,8 +517,8 @@ static const char *unsettled(struct colony *colony, char room[200])
 	return waits;
 }
 
-/* Runs until all serve again. This takes long, because a name that was removed often waits up to 64
- * leases before it may join. */
+/* Runs until all serve again. This takes long, because a name that was removed many times waits
+ * up to 64 leases before it may join. */
 static void heal(struct colony *colony)
 {
 	enum { LEASES_MAX = 160 };

@@ -129,7 +129,7 @@ class Franklin(unittest.TestCase):
         self.assertEqual(check(words + " --fifo")["max_messages"] - 6, bound(6))
 
     def test_printed_queue_loses_what_comes_early(self):
-        """'Those of its neighbours on both left and right': the printed queue has room for one number a side."""
+        """A process compares with 'those of its neighbours on both left and right', so the printed queue has room for one number a side."""
         for text in ("printed", "printed:queue"):
             for order in ("--fifo", "--reorder"):
                 self.assertEqual(violated(f"franklin --nodes 3 --param text={text} {order}"), (["termination"], 9))

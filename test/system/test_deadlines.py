@@ -18,7 +18,7 @@ from yardstick import Yardstick
 LEASE_MS = 3000
 GRACE_MS = 1000
 MARGIN_MS = LEASE_MS // 10
-GRACE_TCP_MS = 900 # the longest idle time over TCP
+GRACE_TCP_MS = 900 # the longest grace that a client over TCP may ask for: 0.30 of the lease
 IDLE_S = [0, 0.3, 0.7, 1.1, 1.6, 2.2, 2.5, 3.1, 4.0, 4.9, 5.05, 6.0]
 # The clock is read before the message that starts the time arrives, and after the grant, so the measured time is never too short.
 TOLERANCE_MS = 2

@@ -172,8 +172,8 @@ class Reasons(unittest.TestCase):
             self.assertIn(by, said)
             cluster[0].says(by)
             for listener in (ear, far):
-                # The grant may be missed: on a busy machine n1 learns of the subscription later than SUBSCRIBE waits for it. It does so
-                # before it hears of BREAK, which comes from the same node.
+                # The grant may be missed: on a busy machine n1 learns of the subscription later than SUBSCRIBE waits for it. But n1
+                # learns of it before it hears of BREAK, because the subscription and BREAK come from the same node.
                 text = until("it is told", lambda: next((text for text in [listener.read()[2]] if text.startswith("lost")), None))
                 self.assertRegex(text, f"^lost [0-9]+ n1 {by}$")
 

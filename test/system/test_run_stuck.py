@@ -134,7 +134,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(self.finish(run)[0], 76)
 
     def test_its_command_ends_while_baton_run_is_stopped(self):
-        """`baton run` reads that the command was stopped when that is long over. There is no reason to stop any more."""
+        """`baton run` learns only after its command has ended that the command was stopped. So it must not stop itself any more."""
         run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
         command = int(run.stdout.readline())
         guardian = stat_of(command)[1]

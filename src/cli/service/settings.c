@@ -252,8 +252,8 @@ static int try_members(struct settings *settings, uint32_t members, struct probl
 		return members == SEVEN
 		               ? problem_set(problem, "%s", wrong.text)
 		               : problem_set(problem,
-		                             "%.300s; members of a cluster come and go, so it "
-		                             "must work with any number of them",
+		                             "%.300s; members of a cluster come and go, so the "
+		                             "settings must work with any number of them",
 		                             wrong.text);
 	}
 	int result = check_parameters(&setup.network, problem);

@@ -153,7 +153,8 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 	               "whether '%s' is free cannot be known: no answer from%.200s", name, names);
 }
 
-/* Reads the outcome. After an error the lock is still the wanted one. */
+/* Reads the outcome of the request for baton->wanted, which stays set after an error (after
+ * BATON_ELOST not always). */
 static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 {
 	redisReply *reply;

@@ -327,8 +327,8 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	}
 	if (!argument_number(&a[2], &number) || number == 0 || number > most)
 		return reply_wrong(client,
-		                   "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
-		                   "0.%llu of the lease of %llu ms",
+		                   "GRACE needs a whole number of milliseconds from 1 to %llu, "
+		                   "which is 0.%llu of the lease of %llu ms",
 		                   (unsigned long long)most, (unsigned long long)percent,
 		                   (unsigned long long)lease_ms);
 	client_set_grace(client, number);

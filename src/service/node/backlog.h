@@ -25,8 +25,9 @@ struct backlog {
 	/* The memory of the waiting frames, and of the messages that wait for closed locks. */
 	size_t bytes;
 	size_t bytes_max;
-	/* How much of that are frames of later epochs. They may take half of it: a member that sends
-	 * frames of an epoch that never comes must not keep out those of this one. */
+	/* The part of `bytes` that frames of later epochs take. They may take half of bytes_max: a
+	 * member that sends frames of an epoch that never comes must not keep out the frames of this
+	 * epoch. */
 	size_t later_bytes;
 	bool refused;      /* some link is not read because there was no room */
 	size_t refused_at; /* what `bytes` was when a frame was refused last */

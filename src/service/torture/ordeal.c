@@ -78,8 +78,8 @@ static const char *look_at_all(const struct realm *realm, const struct mischief_
 	return realm->engine->unsettled(realm, room);
 }
 
-/* Runs until all is well again. This takes long, because a name that was removed often waits up to
- * 64 leases before it may join. */
+/* Runs until all is well again. This takes long, because a name that was removed many times waits
+ * up to 64 leases before it may join. */
 static void await_healing(struct realm *realm, const struct mischief_pair *pair, const char *what)
 {
 	enum { LEASES_MAX = 160 };

@@ -81,7 +81,7 @@ struct verdict_grant {
 	enum hold_proof proof;
 	uint32_t clock; /* the clock that the client reads */
 	uint64_t until; /* HOLD_ASKS: the end of the client's sub-lease by that clock */
-	uint64_t needs; /* how long the client needs to stop before its lease ends */
+	uint64_t needs; /* the time the client needs to stop: so much of its lease must be left */
 	/* The client was answered some time after the grant: its process may have begun to
 	 * leave. */
 	bool elected;

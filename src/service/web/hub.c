@@ -174,7 +174,8 @@ static void dial(struct hub *hub)
 
 /* --- answers --- */
 
-/* Shortens what viewers get each second: few look at more, and a browser must not drown. */
+/* Shortens the lists of locks and waiters that viewers get each second. Few people look at longer
+ * lists, and these could overload a browser. */
 static json_t *make_status(struct hub *hub, json_t *status)
 {
 	json_t *locks = json_object_get(status, "locks"), *lock;
