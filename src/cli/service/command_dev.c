@@ -37,6 +37,7 @@ enum {
 	AGAIN_MS = 5000,     /* how long after its death a node is started again */
 	TAKEOVER_MS = 20000, /* how long a lock may take to move on */
 	DEV_DAYS = 30,       /* how long the certificates of --tls are valid */
+	WALK_MS = 500,       /* how long 'demo' is held at each node, and then free, for the page */
 };
 
 struct dev {
@@ -45,8 +46,9 @@ struct dev {
 	uint64_t for_ms;
 	bool failover; /* show at the start what happens when a node is killed */
 	bool no_web;
-	pid_t web; /* the process of baton-web; 0: there is none */
-	bool tls;  /* the nodes prove to each other who they are */
+	pid_t web;    /* the process of baton-web; 0: there is none */
+	pid_t walker; /* the process that hands a lock around for the page; 0: there is none */
+	bool tls;     /* the nodes prove to each other who they are */
 	char folder[200];
 	char peers[DEV_NODES_MAX * 32];
 	uint16_t ports[DEV_NODES_MAX];
@@ -92,10 +94,14 @@ static int find_port(uint16_t *ret_port)
 
 static int make_folder(struct dev *dev, struct problem *problem)
 {
-	const char *base = getenv("XDG_RUNTIME_DIR");
+	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR")}, *base = "/tmp";
 
-	if (base == NULL || *base == '\0' || strlen(base) > 80 || access(base, W_OK) != 0)
-		base = "/tmp";
+	/* The address of a socket has at most 107 bytes. */
+	for (size_t i = sizeof(places) / sizeof(*places); i-- > 0;) {
+		if (places[i] != NULL && *places[i] != '\0' && strlen(places[i]) <= 80 &&
+		    access(places[i], W_OK) == 0)
+			base = places[i];
+	}
 	snprintf(dev->folder, sizeof(dev->folder), "%s/baton-dev.XXXXXX", base);
 	if (mkdtemp(dev->folder) == NULL)
 		return problem_set(problem, "no folder can be made in %s: %s", base,
@@ -302,13 +308,18 @@ static void start_web(struct dev *dev)
 	_exit(127);
 }
 
+/* Ends the walker first: its lock must be free when the nodes leave. */
 static void end_web(struct dev *dev)
 {
-	if (dev->web <= 0)
-		return;
-	kill(dev->web, SIGTERM);
-	waitpid(dev->web, NULL, 0);
-	dev->web = 0;
+	pid_t *pids[] = {&dev->walker, &dev->web};
+
+	for (size_t i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+		if (*pids[i] <= 0)
+			continue;
+		kill(*pids[i], SIGTERM);
+		waitpid(*pids[i], NULL, 0);
+		*pids[i] = 0;
+	}
 }
 
 /* Ends all nodes and removes their files. */
@@ -521,6 +532,40 @@ static int hand_around(struct dev *dev)
 	return 0;
 }
 
+/* Goes on handing the lock around, so that a page that is opened later shows it too. A process of
+ * its own does it: a node that does not answer delays nothing else. */
+static void start_walker(struct dev *dev)
+{
+	static const struct timespec pause = {.tv_nsec = WALK_MS * 1000000L};
+	pid_t parent = getpid();
+	uint64_t fence;
+
+	if (dev->web <= 0)
+		return;
+	dev->walker = fork();
+	if (dev->walker != 0)
+		return;
+	setpgid(0, 0);
+	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	if (dev->janitor > 0) /* the janitor waits until nobody has this end open */
+		close(dev->janitor_pipe);
+	for (uint32_t i = 0;; i++) {
+		/* A client that waits long would keep others waiting who come after it. */
+		struct baton *baton = baton_open(dev->sockets[i % dev->nodes]);
+		bool held = baton != NULL && baton_lock(baton, "demo", WALK_MS, &fence) == 0;
+		if (held) {
+			nanosleep(&pause, NULL);
+			baton_unlock(baton, "demo");
+			baton_sync(baton);
+		}
+		baton_close(baton);
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Waits until the request that was started is granted. Returns 0 or an error. */
 static int wait_for_grant(struct baton *baton, uint64_t *ret_fence)
 {
@@ -613,6 +658,7 @@ static int run_cluster(struct dev *dev, const char *program)
 		code = show_failover(dev);
 	if (code == 0) {
 		print_how(dev, program);
+		start_walker(dev);
 		code = wait_for_signal(dev, dev->for_ms == 0 ? -1 : (int64_t)dev->for_ms);
 	}
 	end_web(dev);
