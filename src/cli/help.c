@@ -391,7 +391,7 @@ static const struct help_text helps[] = {
                 "\n"
                 "  --listen HOST:PORT   where to listen (default 127.0.0.1:7480); port 0 takes\n"
                 "                       any free port\n"
-                "  -S SOCKET            the node: a path, or HOST:PORT (default: as for all\n"
+                "  -S, --socket SOCKET  the node: a path, or HOST:PORT (default: as for all\n"
                 "                       clients); it may be started later\n"
                 "  --control            let the page break locks\n"
                 "  --insecure           allow an address that other hosts can reach, without\n"

@@ -182,6 +182,9 @@ class Orders(unittest.TestCase):
             self.assertIn("this node is a witness: it votes and serves no locks", witness.log())
             with witness.client() as client:
                 self.assertIn("this node is a witness", client.call("LOCK", "x", "NOWAIT"))
+                self.assertIn("\r\nserves:0\r\nwitness:1\r\n", client.call("INFO"))
+            with cluster[0].client() as client:
+                self.assertIn("\r\nserves:1\r\nwitness:0\r\n", client.call("INFO"))
             # Now any one of the three may fail.
             cluster[0].signal(signal.SIGKILL)
             fence = take(cluster[1])
@@ -207,7 +210,7 @@ class Orders(unittest.TestCase):
             self.assertIn(f"the data directory {cluster.folder}/w.data remembers it for good", witness.log())
             done = baton("status", "-S", witness.socket)
             self.assertEqual(done.returncode, 3, done)
-            self.assertIn(f"this node is a witness, which votes and serves no locks; so says its data directory {cluster.folder}/w.data",
+            self.assertIn(f"Not serving: this node is a witness, which votes and serves no locks; so says its data directory {cluster.folder}/w.data",
                           done.stdout)
             # This follows doc/operating.md.
             witness.end()

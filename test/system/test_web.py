@@ -304,6 +304,44 @@ class Single(WebTest):
         self.assertEqual(web.json("/api/status?pattern=%00%ff")["locks"], [])
         self.assertEqual(web.code("/"), 200)
 
+    def test_a_lock_that_it_cannot_name_exactly_is_not_broken(self):
+        node = self.serving()
+        web = self.web(node, "--control")
+        with node.client() as one, node.client() as other:
+            fence = one.call("LOCK", b"\x80")
+            other.call("LOCK", "\\x80")
+            self.assertEqual([lock["name"] for lock in web.json("/api/status")["locks"]], ["\\x80"] * 2)
+            code, _, body = web.request("/api/break", "POST", json.dumps({"name": "\\x80", "fence": fence}).encode(),
+                                        Origin="http://" + web.host, Baton_Control="1")
+            self.assertEqual(code, 400)
+            self.assertIn(b"may stand for another name", body)
+            self.assertEqual(len(node.status()["locks"]), 2)
+
+    def test_it_says_that_it_may_not_observe(self):
+        node = self.single()
+        node.options += ["--allow", f"* status,lock uid:{os.getuid()}"]
+        node.start()
+        with Stream(self.web(node)) as stream:
+            until("it is told", lambda: "NOPERM" in stream.next("status").get("unheard", ""))
+        node.end()
+        node.options[-1] = f"* status,lock,observe uid:{os.getuid()}"
+        node.start()
+        with Stream(self.web(node)) as stream, node.client() as client:
+            until("the node serves", node.serves)
+            client.call("LOCK", "x")
+            self.assertNotIn("unheard", stream.next("status"))
+
+    def test_who_finds_no_room_takes_none(self):
+        web = self.web(self.single())
+        with web.connect() as connection:
+            connection.sendall(f"GET /api/status HTTP/1.1\r\nHost: {web.host}\r\n\r\n".encode())
+            answer = b""
+            since = time.monotonic()
+            while part := connection.recv(4096): # until it is closed
+                answer += part
+            self.assertEqual(answer.split()[1], b"503")
+            self.assertLess(time.monotonic() - since, 4) # one that is idle may stay longer
+
     def test_a_request_that_does_not_arrive_is_dropped(self):
         node = self.serving()
         web = self.web(node, "--control")
@@ -331,10 +369,11 @@ class Single(WebTest):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))
         for words in ([], ["--no-web"]):
             with subprocess.Popen([BATON, "dev", "--nodes", "1", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  env=environment(XDG_RUNTIME_DIR=folder)) as dev:
+                                  env=environment(XDG_RUNTIME_DIR="", TMPDIR=folder)) as dev:
                 lines = []
                 while "redis-cli" not in "".join(lines):
                     lines.append(dev.stdout.readline())
+                self.assertIn(f" {folder}/baton-dev.", "".join(lines))
                 found = re.search(r"In a browser: http://127.0.0.1:(\d+)/#cluster", "".join(lines))
                 self.assertEqual(found is None, bool(words))
                 if found:
@@ -345,6 +384,13 @@ class Single(WebTest):
                         except OSError:
                             return False
                     until("it listens", answers)
+                    # The lock goes on for those who open the page later.
+                    path = re.search(r"n1 +(\S+)", "".join(lines))[1]
+                    def grants(path=path):
+                        return json.loads(subprocess.run([BATON, "status", "--json", "-S", path], check=True,
+                                                         capture_output=True).stdout)["grants"]
+                    first = grants()
+                    until("'demo' goes on", lambda first=first: grants() >= first + 2)
                 dev.terminate()
                 dev.stdout.read()
                 self.assertEqual(dev.wait(PATIENCE_S), 0)

@@ -81,6 +81,29 @@ static void test_an_order_is_a_name_and_a_fence(void **state)
 	assert_int_equal(request_break(plain, strlen(plain) - 1, &order, &problem), -1);
 	static const char zero[] = "{\"fence\": 0, \"name\": \"a\"}";
 	assert_int_equal(request_break(zero, strlen(zero), &order, &problem), -1);
+	/* The node shows the byte 80 so: nobody knows which lock is meant. */
+	static const char byte[] = "{\"fence\": 1, \"name\": \"a\\\\x80\"}";
+	assert_int_equal(request_break(byte, strlen(byte), &order, &problem), -1);
+	assert_non_null(strstr(problem.text, "another name"));
+	static const char nul[] = "{\"fence\": 1, \"name\": \"\\\\x00b\"}";
+	assert_int_equal(request_break(nul, strlen(nul), &order, &problem), -1);
+	static const char ascii[] = "{\"fence\": 1, \"name\": \"\\\\x41 \\\\x8\"}";
+	assert_int_equal(request_break(ascii, strlen(ascii), &order, &problem), 0);
+}
+
+static void test_more_locks_are_counted_for_each_member(void **state)
+{
+	json_t *locks = json_loads("[{\"holder\":{\"node\":\"a\"},\"waiters\":[{\"node\":\"b\"},"
+	                           "{\"node\":\"b\"}]},"
+	                           "{\"holder\":{\"node\":\"c\"},\"waiters\":[]},"
+	                           "{\"holder\":null,\"waiters\":[{\"node\":\"b\"}]}]",
+	                           0, NULL);
+
+	(void)state;
+	assert_non_null(locks);
+	assert_false(figures_locks_more(locks, 3)); /* three in all, and b has two */
+	assert_true(figures_locks_more(locks, 2));
+	json_decref(locks);
 }
 
 /* --- what the node has counted --- */
@@ -366,6 +389,7 @@ int main(void)
 	        cmocka_unit_test(test_metrics_have_base_units_and_escaped_labels),
 	        cmocka_unit_test(test_bounds_are_those_of_the_documents),
 	        cmocka_unit_test(test_changes_are_parsed),
+	        cmocka_unit_test(test_more_locks_are_counted_for_each_member),
 	        cmocka_unit_test(test_at_most_so_many_changes_in_any_second),
 	        cmocka_unit_test_setup_teardown(test_a_viewer_begins_with_a_state, set_up_feed,
 	                                        tear_down_feed),

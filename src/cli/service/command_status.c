@@ -132,7 +132,10 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	if (grants > 0)
 		printf(", %.2f a grant", (double)sent / (double)grants);
 	putchar('\n');
-	if (*waiting_for != '\0')
+	static const char nothing[] = "nothing: "; /* then the text says why, as a witness does */
+	if (strncmp(waiting_for, nothing, strlen(nothing)) == 0)
+		printf("Not serving: %s\n", waiting_for + strlen(nothing));
+	else if (*waiting_for != '\0')
 		printf("Not serving: waiting for %s\n", waiting_for);
 	const json_t *days = json_object_get(status, "certificate_days");
 	if (json_is_integer(days) && json_integer_value(days) <= WARN_DAYS)

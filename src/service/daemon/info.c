@@ -88,10 +88,15 @@ static void tell_cluster(const struct daemon *daemon, struct buffer *to,
 
 	put(to, "\r\n# Cluster\r\nalgorithm:%s\r\ntopology:%s\r\n", settings->algorithm->name,
 	    settings->topology != NULL ? settings->topology : settings->algorithm->topology);
+	const struct cluster_id *id = &member_identity(daemon->member)->charter.cluster;
+	uint64_t mixed = id->high ^ id->low;
+	/* Enough to notice that it is another cluster. The number itself stays among members. */
+	put(to, "cluster:%08x\r\n", (uint32_t)(mixed ^ mixed >> 32));
 	put_number(to, "epoch", node_epoch(daemon->node));
 	put_number(to, "views", figures->views);
 	put_number(to, "members", node_members_count(daemon->node));
 	put_number(to, "serves", node_waiting_for(daemon->node) == NULL);
+	put_number(to, "witness", member_identity(daemon->member)->witness);
 	put_number(to, "lapses", node_lapses(daemon->node));
 	put_number(to, "lease_ms", settings->lease_ms);
 	if (deadline != NODE_NEVER)

@@ -45,11 +45,11 @@ static bool is_number(const char *text, size_t size, bool *ret_real)
 	return size > 0 && size <= 18 && points <= 1;
 }
 
-/* A node may have the name "1". */
+/* A node may have the name "1", and a cluster 00000001. */
 static bool is_name(const char *key)
 {
 	return strcmp(key, "name") == 0 || strcmp(key, "node") == 0 ||
-	       strcmp(key, "baton_version") == 0;
+	       strcmp(key, "cluster") == 0 || strcmp(key, "baton_version") == 0;
 }
 
 static json_t *parse_plain(const char *key, const char *text, size_t size)
@@ -132,6 +132,40 @@ json_t *figures_parse(const char *text, size_t size)
 	return figures;
 }
 
+/* --- locks of a status --- */
+
+/* Counts a lock for the member of a client, once. */
+static void count_member(json_t *counts, json_t *seen, const json_t *client, size_t *most)
+{
+	const char *node = json_string_value(json_object_get(client, "node"));
+
+	if (node == NULL || json_object_get(seen, node) != NULL)
+		return;
+	json_int_t count = json_integer_value(json_object_get(counts, node)) + 1;
+	json_object_set_new(counts, node, json_integer(count));
+	json_object_set_new(seen, node, json_true());
+	*most = (size_t)count > *most ? (size_t)count : *most;
+}
+
+bool figures_locks_more(const json_t *locks, size_t limit)
+{
+	json_t *counts = json_object(), *seen = json_object();
+	const json_t *lock, *waiter;
+	size_t i, k, most = 0;
+
+	if (json_array_size(locks) >= limit) {
+		json_array_foreach (locks, i, lock) {
+			json_object_clear(seen);
+			count_member(counts, seen, json_object_get(lock, "holder"), &most);
+			json_array_foreach (json_object_get(lock, "waiters"), k, waiter)
+				count_member(counts, seen, waiter, &most);
+		}
+	}
+	json_decref(counts);
+	json_decref(seen);
+	return most >= limit;
+}
+
 /* --- Prometheus' text format --- */
 
 /* Writes a label's value: a backslash, a quote and a newline must be escaped. */
@@ -175,6 +209,8 @@ static const struct plain plains[] = {
         {"baton_epoch", "gauge", "The epoch of the view that the node is in.", NULL, NULL, "epoch",
          1},
         {"baton_serves", "gauge", "1 if the node may grant locks now.", NULL, NULL, "serves", 1},
+        {"baton_witness", "gauge", "1 if the node votes and serves no locks.", NULL, NULL,
+         "witness", 1},
         {"baton_views_total", "counter", "Views that the node has entered.", NULL, NULL, "views",
          1},
         {"baton_lapses_total", "counter", "Times that the node's lease or view ended.", NULL, NULL,

@@ -6,6 +6,7 @@
 #define WEB_FIGURES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -20,5 +21,8 @@ char *figures_metrics(const json_t *figures);
 
 /* Returns a string for any bytes: those that are not UTF-8 are shown as \xNN. */
 json_t *figures_text(const char *bytes, size_t size);
+
+/* True if a status with at most `limit` locks of each member may lack some: a member has as many. */
+bool figures_locks_more(const json_t *locks, size_t limit);
 
 #endif

@@ -55,7 +55,8 @@ struct hub {
 	bool asks_status; /* a STATUS for the viewers is among the pending questions */
 	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
 	struct changes changes;
-	json_t *info; /* the last reply to INFO that is not shown yet, or NULL */
+	json_t *info;       /* the last reply to INFO that is not shown yet, or NULL */
+	struct why unheard; /* why the node tells no changes; "": it does, or was not asked yet */
 	struct why why;
 };
 
@@ -102,6 +103,8 @@ static void tell_gone(struct hub *hub)
 /* The node is gone: everything that it was asked fails, and viewers are told. */
 static void lose_node(struct hub *hub)
 {
+	bool was_up = hub_has_node(hub);
+
 	exchange_close(&hub->node);
 	exchange_close(&hub->events);
 	json_decref(hub->info);
@@ -118,7 +121,8 @@ static void lose_node(struct hub *hub)
 			finish(hub, ask);
 		}
 	}
-	if (feed_viewers(hub->feed) > 0)
+	/* The first reason is the true one: a second attempt finds a node that is ending. */
+	if (feed_viewers(hub->feed) > 0 && (was_up || !feed_has_state(hub->feed)))
 		tell_gone(hub);
 }
 
@@ -180,6 +184,7 @@ static json_t *make_status(struct hub *hub, json_t *status)
 {
 	json_t *locks = json_object_get(status, "locks"), *lock;
 	size_t i, total = json_array_size(locks), waiters_total = 0;
+	bool more = figures_locks_more(locks, LOCKS_SHOWN);
 
 	json_array_foreach (locks, i, lock) {
 		json_t *waiters = json_object_get(lock, "waiters");
@@ -196,9 +201,13 @@ static json_t *make_status(struct hub *hub, json_t *status)
 	json_t *info = hub->info != NULL ? hub->info : json_object();
 	hub->info = NULL;
 	/* The node tells at most LOCKS_SHOWN of each member: beyond that nobody knows how many. */
-	return json_pack("{s:I, s:o, s:o, s:I, s:b, s:I}", "at_ms", (json_int_t)now_ms(), "status",
-	                 status, "info", info, "locks_total", (json_int_t)total, "locks_more",
-	                 total >= LOCKS_SHOWN, "waiters_total", (json_int_t)waiters_total);
+	json_t *sample = json_pack("{s:I, s:o, s:o, s:I, s:b, s:I}", "at_ms", (json_int_t)now_ms(),
+	                           "status", status, "info", info, "locks_total", (json_int_t)total,
+	                           "locks_more", more, "waiters_total", (json_int_t)waiters_total);
+	if (hub->unheard.text[0] != '\0')
+		json_object_set_new(sample, "unheard",
+		                    figures_text(hub->unheard.text, strlen(hub->unheard.text)));
+	return sample;
 }
 
 /* Parses a reply as what was asked for. Returns NULL and a problem if it is not that. */
@@ -280,19 +289,37 @@ static void read_node(struct hub *hub)
 
 /* --- changes --- */
 
+static const struct word all_changes[] = {{"PSUBSCRIBE", 10}, {"*", 1}};
+
 static void subscribe(struct hub *hub)
 {
 	static const struct word reasons[] = {{"CLIENT", 6}, {"REASONS", 7}, {"ON", 2}};
-	static const struct word all[] = {{"PSUBSCRIBE", 10}, {"*", 1}};
 	char *found = hub->address == NULL ? address_default() : NULL;
 
 	memory_must(hub->address != NULL || found != NULL);
 	if (exchange_open(&hub->events, found != NULL ? found : hub->address,
 	                  (struct secure_files){0}, &hub->why) == 0 &&
 	    (exchange_send(&hub->events, reasons, 3, &hub->why) < 0 ||
-	     exchange_send(&hub->events, all, 2, &hub->why) < 0))
+	     exchange_send(&hub->events, all_changes, 2, &hub->why) < 0))
 		exchange_close(&hub->events);
 	free(found);
+}
+
+/* A right that was missing may have been given since. */
+static void subscribe_again(struct hub *hub)
+{
+	if (is_open(&hub->events) && hub->unheard.text[0] != '\0' &&
+	    exchange_send(&hub->events, all_changes, 2, &hub->why) < 0)
+		exchange_close(&hub->events);
+}
+
+/* Takes the answer to a subscription. */
+static void take_subscribed(struct hub *hub, const redisReply *reply)
+{
+	if (reply->type == REDIS_REPLY_ERROR)
+		snprintf(hub->unheard.text, sizeof(hub->unheard.text), "%.200s", reply->str);
+	else if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 3)
+		hub->unheard.text[0] = '\0';
 }
 
 static void read_events(struct hub *hub)
@@ -307,6 +334,8 @@ static void read_events(struct hub *hub)
 			changes_add(&hub->changes, now_ms(), reply->element[2]->str,
 			            reply->element[2]->len, reply->element[3]->str,
 			            reply->element[3]->len);
+		else
+			take_subscribed(hub, reply);
 		freeReplyObject(reply);
 	}
 	if (some < 0)
@@ -372,8 +401,11 @@ static void look(struct hub *hub)
 		dial(hub);
 	if (viewed && !is_open(&hub->node) && !feed_has_state(hub->feed))
 		tell_gone(hub);
-	if (viewed && is_open(&hub->node) && (now >= hub->status_ms || !feed_has_state(hub->feed)))
+	if (viewed && is_open(&hub->node) &&
+	    (now >= hub->status_ms || !feed_has_state(hub->feed))) {
+		subscribe_again(hub);
 		ask_for_viewers(hub);
+	}
 	if (viewed && hub_has_node(hub) && !is_open(&hub->events))
 		subscribe(hub);
 	if (!viewed && is_open(&hub->events)) {

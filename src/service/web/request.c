@@ -51,6 +51,20 @@ int request_number(const char *text, const char *word, uint64_t least, uint64_t 
 	return 0;
 }
 
+/* The node shows a byte of a name that it cannot show otherwise as \xNN. Such a text may stand for
+ * that byte or for itself: a break could take the wrong lock. */
+static bool is_ambiguous(const char *name, size_t size)
+{
+	for (size_t i = 0; i + 3 < size; i++) {
+		bool high = strchr("89abcdef", name[i + 2]) != NULL &&
+		            strchr("0123456789abcdef", name[i + 3]) != NULL;
+		if (name[i] == '\\' && name[i + 1] == 'x' &&
+		    (high || (name[i + 2] == '0' && name[i + 3] == '0')))
+			return true;
+	}
+	return false;
+}
+
 static int read_order(const json_t *json, struct break_order *ret_order, struct problem *problem)
 {
 	const json_t *name = json_object_get(json, "name"), *fence = json_object_get(json, "fence");
@@ -58,6 +72,9 @@ static int read_order(const json_t *json, struct break_order *ret_order, struct 
 
 	if (!json_is_string(name) || size == 0 || size > REQUEST_NAME_MAX)
 		return problem_set(problem, "\"name\": a string of 1 to 255 bytes is needed");
+	if (is_ambiguous(json_string_value(name), size))
+		return problem_set(problem, "\"name\": \\xNN may stand for another name; 'baton "
+		                            "break' takes the exact bytes");
 	if (!json_is_integer(fence) || json_integer_value(fence) < 1 ||
 	    json_integer_value(fence) > FENCE_MAX)
 		return problem_set(problem, "\"fence\": a whole number below 2^53 is needed");

@@ -76,6 +76,9 @@ static enum MHD_Result send_response(const struct server *server, struct MHD_Con
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, "Allow",
 		                        server->options.control ? "GET, HEAD, POST" : "GET, HEAD");
+	/* One that was refused for lack of room must not take room. */
+	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	enum MHD_Result result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -240,9 +243,10 @@ static json_t *cut_status(const struct job *job)
 
 	for (uint64_t i = job->skip; i < total && i < job->skip + job->count; i++)
 		json_array_append(page, json_array_get(locks, (size_t)i));
+	bool more = figures_locks_more(locks, HUB_LOCKS_MAX);
 	json_object_set_new(status, "locks", page);
 	json_object_set_new(status, "locks_total", json_integer((json_int_t)total));
-	json_object_set_new(status, "locks_more", json_boolean(total >= HUB_LOCKS_MAX));
+	json_object_set_new(status, "locks_more", json_boolean(more));
 	return json_incref(status);
 }
 
