@@ -292,6 +292,55 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	await fake.end();
 });
 
+test("a witness, another cluster, a node that refuses, and names that are not text", async () => {
+	const fake = await pretend();
+	fake.locks = [lockOf("plain", 31, "db1", ["db2"]), lockOf("odd \\x80", 32, "db1")];
+	fake.info.cluster = "0badcafe";
+	const { page, tick } = await onPretended(fake);
+	const heads = () => page.locator("#locks thead th").allTextContents();
+	// Only what can be named exactly can be broken.
+	assert.equal(await row(page, "plain").locator(".break").count(), 1);
+	assert.equal(await page.locator("#locks .break").count(), 1);
+	assert.ok((await heads()).includes("waiting, in order"));
+	fake.locks[0].order = "by node";
+	await tick();
+	assert.ok((await heads()).includes("waiting, by node"));
+	// Why grants are missing from the log.
+	const send = (unheard) => fake.send("status", { at_ms: (fake.at += 1000), status: { ...fake.status, locks: [] }, info: fake.info, locks_total: 0, waiters_total: 0, unheard });
+	send("NOPERM not permitted: this rule is missing: allow * observe uid:5");
+	await page.waitForSelector("#unheard");
+	assert.equal(await page.textContent("#unheard"), "Grants and releases are not shown: no right to observe. NOPERM not permitted: this rule is missing: allow * observe uid:5.");
+	// The node answers, and refuses.
+	fake.goAway("the node refuses: NOPERM not permitted");
+	await page.waitForSelector("#trouble");
+	assert.match(await page.textContent("#trouble"), /^db1 refuses: NOPERM not permitted\. What/);
+	fake.gone = null;
+	await tick();
+	fake.goAway("the node does not answer");
+	await page.waitForSelector("#trouble");
+	assert.match(await page.textContent("#trouble"), /^db1 does not answer\. What/);
+	fake.gone = null;
+	// Nothing is carried over from another cluster.
+	fake.status.members = fake.status.members.slice(0, 1);
+	fake.info.cluster = "00000001";
+	fake.status.grants += 1000;
+	await tick();
+	assert.equal(await page.locator(".member").count(), 1);
+	assert.equal(await page.locator("#grants b").textContent(), "–");
+	await logged(page, "^db1 answers: this is another node, or another cluster$");
+	// A witness does not serve, and nothing is wrong.
+	fake.info.witness = 1;
+	fake.status.members[0].state = "starting";
+	fake.status.waiting_for = "nothing: this node is a witness, which votes and serves no locks";
+	await tick();
+	assert.match(await page.textContent("#witness"), /^db1 is a witness: it votes and serves no locks\./);
+	assert.equal(await page.locator("#trouble, .member .lease").count(), 0);
+	assert.match(await page.textContent(".member"), /db1 witness/);
+	assert.match(await page.title(), /^db1/);
+	await close(page);
+	await fake.end();
+});
+
 test("the stream ends while nobody looks, comes back after a break, and what was left out is told", async () => {
 	const fake = await pretend();
 	const { page, tick } = await onPretended(fake);

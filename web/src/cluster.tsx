@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { firstOf } from "./address";
 import { count, cut, many, span } from "./amounts";
-import { cards, here, isWhole, latest, link, log, now, type Card, type Happened } from "./feed";
+import { cards, goneWords, here, isWhole, isWitness, latest, link, log, now, type Card, type Happened } from "./feed";
 import { chosen, Locks } from "./locks";
 import * as minute from "./minute";
 import { changed, worthSeeing } from "./past";
@@ -37,6 +37,11 @@ function sentence(why: string): string {
 	return /[.?!]$/.test(why) ? why : `${why}.`;
 }
 
+function noNode(why: string): string {
+	if (goneWords(why).startsWith("refuses")) return `The node ${sentence(goneWords(why))} As soon as it is allowed, it is shown here.`;
+	return `No node answers: ${sentence(why)} As soon as one does, it is shown here. “baton dev” starts three to try.`;
+}
+
 /** Says what is wrong, if anything is. */
 function Trouble() {
 	const sample = latest.value;
@@ -45,10 +50,16 @@ function Trouble() {
 	if (state === "gone" || state === "lost")
 		return (
 			<p class="alarm" role="alert" id="trouble">
-				{state === "gone" ? `${sample.status.node} does not answer: ${sentence(why)}` : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
+				{state === "gone" ? sentence(`${sample.status.node} ${goneWords(why)}`) : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
 			</p>
 		);
 	if (sample.status.waiting_for === null) return null;
+	if (isWitness(sample))
+		return (
+			<p class="sentence" id="witness">
+				{sample.status.node} is a witness: it votes and serves no locks. A member of its cluster shows more.
+			</p>
+		);
 	return (
 		<p class="alarm" role="alert" id="trouble">
 			{sample.status.node} lets nobody in. It waits for {sample.status.waiting_for}.
@@ -166,17 +177,19 @@ function MemberCard(props: { card: Card }) {
 	const silent = removed === null && member.state === "silent";
 	const bad = silent || removed !== null;
 	const { node } = latest.value!.status;
+	const witness = member.name === node && isWitness(latest.value!);
+	const state = witness ? "witness" : member.state;
 	const clients = latest.value!.info.connected_clients;
 	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 || !whole ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${whole ? "" : " or more"} waiting` : ""];
 	return (
 		<li class={bad ? "member away" : "member"} data-member={member.name}>
-			<Lease card={props.card} bad={bad} />
+			{witness ? null : <Lease card={props.card} bad={bad} />}
 			<div>
 				<h3>
-					{member.name} {removed !== null ? <span class="tag">removed</span> : member.state !== "active" ? <span class="tag">{member.state}</span> : null}
+					{member.name} {removed !== null ? <span class="tag">removed</span> : state !== "active" ? <span class="tag">{state}</span> : null}
 				</h3>
 				<small>{member.address ?? "no address yet"}</small>
-				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holding(props.card)}` : ""}</> : parts.filter((p) => p !== "").join(", ") || "holds nothing"}</small>
+				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holding(props.card)}` : ""}</> : parts.filter((p) => p !== "").join(", ") || (witness ? "votes" : "holds nothing")}</small>
 			</div>
 		</li>
 	);
@@ -210,6 +223,12 @@ function Log() {
 			<label class="note">
 				<input type="checkbox" id="quietly" checked={quietly.value} onChange={(event) => (quietly.value = event.currentTarget.checked)} /> without grants and releases
 			</label>
+			{latest.value!.unheard === undefined ? null : (
+				<p class="note" id="unheard">
+					Grants and releases are not shown: {/^NOPERM/.test(latest.value!.unheard) ? "no right to observe. " : ""}
+					{sentence(latest.value!.unheard)}
+				</p>
+			)}
 			{lines.length === 0 ? (
 				<p class="note">Nothing since this page was opened.</p>
 			) : (
@@ -244,7 +263,7 @@ function Nothing() {
 				{!here.value
 					? "This page comes from a file or from another server: it knows no cluster. “baton web” beside a node shows it."
 					: state === "gone"
-						? `No node answers: ${sentence(why)} As soon as one does, it is shown here. “baton dev” starts three to try.`
+						? noNode(why)
 						: state === "lost"
 							? "baton web does not answer. It is asked again and again."
 							: "Asking the node…"}
@@ -260,8 +279,9 @@ export function Cluster() {
 	useEffect(() => {
 		const before = document.title;
 		const stop = effect(() => {
-			const bad = link.value.state !== "live" || latest.value?.status.waiting_for !== null || latest.value.status.silent.length > 0;
-			document.title = latest.value === null ? "baton: cluster" : `${bad ? "⚠ " : ""}${latest.value.status.node}: cluster`;
+			const sample = latest.value;
+			const bad = link.value.state !== "live" || (sample !== null && ((sample.status.waiting_for !== null && !isWitness(sample)) || sample.status.silent.length > 0));
+			document.title = sample === null ? "baton: cluster" : `${bad ? "⚠ " : ""}${sample.status.node}: cluster`;
 		});
 		return () => {
 			stop();

@@ -55,11 +55,17 @@ export interface Sample {
 	locks_total: number; // how many locks are held or waited for; the status may have fewer
 	locks_more?: boolean; // there may be more than locks_total
 	waiters_total: number;
+	unheard?: string; // why the node tells no changes
 }
 
 /** True if the status has every lock that is held or waited for. */
 export function isWhole(sample: Sample): boolean {
 	return !sample.locks_more && sample.locks_total <= sample.status.locks.length;
+}
+
+/** True if the node votes and serves no locks. It then waits for nothing, though it does not serve. */
+export function isWitness(sample: Sample | null): boolean {
+	return sample?.info.witness === 1;
 }
 
 export interface Change {
@@ -165,10 +171,18 @@ function foldCards(sample: Sample): Card[] {
 	return folded.sort((a, b) => (a.member.name < b.member.name ? -1 : 1));
 }
 
+/** Is it another node that answers, or a node of another cluster? A node that has no cluster yet tells zeros. */
+function isOther(before: Sample, after: Sample): boolean {
+	const [was, is] = [before.info.cluster, after.info.cluster];
+	const told = (id: typeof was) => typeof id === "string" && !/^0*$/.test(id);
+	return before.status.node !== after.status.node || (told(was) && told(is) && was !== is);
+}
+
 function onStatus(sample: Sample): void {
 	let before = latest.value;
+	const other = before !== null && isOther(before, sample);
 	// A clock that goes back belongs to another host, or baton web was restarted.
-	if (before !== null && sample.at_ms < before.at_ms) {
+	if (before !== null && (other || sample.at_ms < before.at_ms)) {
 		forgetMinute();
 		forgetPast();
 		cards.value = [];
@@ -178,6 +192,7 @@ function onStatus(sample: Sample): void {
 	received = performance.now();
 	latest.value = sample;
 	link.value = { state: "live", why: "" };
+	if (other) announce("news", sample.status.node, "answers: this is another node, or another cluster");
 	if (before !== null) {
 		if (was === "gone" || was === "lost") announce("news", sample.status.node, "answers again");
 		if (sample.status.waiting_for !== before.status.waiting_for && sample.status.waiting_for !== null && before.status.waiting_for === null) announce("bad", sample.status.node, `waits for ${sample.status.waiting_for}`);
@@ -206,10 +221,18 @@ function onChange(change: Change): void {
 	if (what !== "dropped") noteChange(change);
 }
 
+const REFUSES = /^the node (refuses: )/;
+
+/** Says what the node does, without its name: it does not answer, or it answers and refuses. */
+export function goneWords(why: string): string {
+	if (why === "the node does not answer") return "does not answer";
+	return REFUSES.test(why) ? why.replace(REFUSES, "$1") : `does not answer: ${why}`;
+}
+
 function onGone(why: string): void {
 	const was = link.value.state;
 	link.value = { state: "gone", why };
-	if (was !== "gone" && latest.value !== null) announce("bad", latest.value.status.node, `does not answer: ${why}`);
+	if (was !== "gone" && latest.value !== null) announce("bad", latest.value.status.node, goneWords(why));
 }
 
 function disconnect(): void {

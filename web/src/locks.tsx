@@ -70,7 +70,7 @@ function Waiters(props: { lock: Lock }) {
 	if (waiters.length === 0) return <span class="nil">–</span>;
 	const rest = (waiters_total ?? waiters.length) - Math.min(waiters.length, WAITERS_SHOWN);
 	return (
-		<ol class="waiters" aria-label={order === "served" ? "Waiting, in order" : "Waiting, in order within a node"}>
+		<ol class="waiters" aria-label={order === "served" ? "Waiting, in order" : "Waiting, by node"}>
 			{waiters.slice(0, WAITERS_SHOWN).map((w, i) => (
 				<li key={i} class="wait-chip" title={clientWords(w)}>
 					{w.node}
@@ -81,11 +81,23 @@ function Waiters(props: { lock: Lock }) {
 	);
 }
 
+/** True if the name has a byte that the node cannot show, or looks as if it had: which lock is meant, only the node knows. */
+function isAmbiguous(name: string): boolean {
+	return /\\x(00|[89a-f][0-9a-f])/.test(name);
+}
+
+/** Returns the head of the column. Algorithms without one queue tell who waits at each node, and not who is next. */
+function waitersHead(locks: Lock[]): string {
+	const orders = new Set(locks.filter((l) => l.waiters.length > 0).map((l) => l.order));
+	if (!orders.has("by node")) return "waiting, in order";
+	return orders.size === 1 ? "waiting, by node" : "waiting";
+}
+
 function Row(props: { lock: Lock; current: boolean; toBreak(lock: Lock): void }) {
 	const { name, fence, holder } = props.lock;
 	const small = narrow.value;
 	const breaks =
-		holder === null || !session.value?.control ? null : (
+		holder === null || !session.value?.control || isAmbiguous(name) ? null : (
 			<button class="quiet break" aria-label={`Break ${name}`} onClick={() => props.toBreak(props.lock)}>
 				Break…
 			</button>
@@ -250,7 +262,7 @@ export function Locks(props: { current: string | null }) {
 								<th scope="col">holder</th>
 								{small ? null : <th scope="col">process</th>}
 								{small ? null : <th scope="col">since</th>}
-								<th scope="col">waiting, in order</th>
+								<th scope="col">{waitersHead(list.locks)}</th>
 								{small ? null : <th scope="col">fence</th>}
 								{control ? (
 									<th scope="col">
