@@ -39,7 +39,10 @@ class Recording(unittest.TestCase):
         """Begins an attempt in a thread of its own, and returns when it is inside."""
         holder = threading.Thread(target=self.recorder.attempt, args=words)
         holder.start()
-        return holder, until("somebody is inside", self.recorder.holders)[0]
+        attempt = until("somebody is inside", self.recorder.holders)[0]
+        # It writes that it was granted the lock a little later.
+        until("that is written", lambda: any(event["ev"] == "granted" for event in history.read(self.recorder.path)))
+        return holder, attempt
 
     def test_a_hold_from_its_question_to_its_end(self):
         self.assertEqual(self.recorder.attempt("a", 0, self.cluster[0], 20, "c"), 0)

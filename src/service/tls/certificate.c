@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -329,14 +330,20 @@ static int no_password(char *room, int size, int writes, void *context)
 EVP_PKEY *certificate_read_key(const char *path, const char *what, struct problem *problem)
 {
 	FILE *file = open_old(path, what, problem);
+	char room[BUFSIZ];
 
 	if (file == NULL)
 		return NULL;
+	/* A buffer of our own: fclose frees that of the library without wiping it. */
+	setvbuf(file, room, _IOFBF, sizeof(room));
 	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, no_password, NULL);
 	fclose(file);
-	if (key == NULL)
+	OPENSSL_cleanse(room, sizeof(room));
+	if (key == NULL) {
+		ERR_clear_error();
 		problem_set(problem, "%s '%.300s' is not a key in PEM without a password", what,
 		            path);
+	}
 	return key;
 }
 

@@ -103,8 +103,7 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	SSL_CTX *context = credentials->context;
 
 	if (readable("--tls-ca", files->ca, problem) != 0 ||
-	    readable("--tls-cert", files->certificate, problem) != 0 ||
-	    readable("--tls-key", files->key, problem) != 0)
+	    readable("--tls-cert", files->certificate, problem) != 0)
 		return -1;
 	if (SSL_CTX_load_verify_file(context, files->ca) != 1)
 		return problem_set(problem, "--tls-ca '%.300s': no certificate in PEM: %s",
@@ -112,11 +111,14 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
 		return problem_set(problem, "--tls-cert '%.300s': no certificate in PEM: %s",
 		                   files->certificate, reason());
-	if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(context) != 1)
+	EVP_PKEY *key = certificate_read_key(files->key, "--tls-key", problem);
+	if (key == NULL)
+		return -1;
+	bool fits = SSL_CTX_use_PrivateKey(context, key) == 1;
+	EVP_PKEY_free(key);
+	if (!fits || SSL_CTX_check_private_key(context) != 1)
 		return problem_set(problem,
-		                   "--tls-key '%.150s': not the key of --tls-cert '%.150s', in "
-		                   "PEM without a password: %s",
+		                   "--tls-key '%.150s': not the key of --tls-cert '%.150s': %s",
 		                   files->key, files->certificate, reason());
 	return 0;
 }
