@@ -395,7 +395,7 @@ test("a way too crowded to be drawn, a node that died with the token, and a lock
 	await page.evaluate(() => (location.hash = "#cluster?lock=reindex"));
 	await page.waitForFunction(() => document.querySelector("#trail code").textContent === "reindex");
 	assert.match(await page.textContent("#trail .whole"), /db2 holds it: .*process 4000, for 2\.3 s, fence 7\.Next:web1/);
-	assert.equal(await page.locator("#trail .wait").count(), 1);
+	await page.waitForFunction(() => document.querySelectorAll("#trail .wait").length === 1); // drawn with the next frame
 	await page.evaluate(() => (location.hash = "#cluster?lock=deploy"));
 	await page.waitForFunction(() => document.querySelector("#trail code").textContent === "deploy");
 	fake.at += 300;
