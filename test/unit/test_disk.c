@@ -1,7 +1,8 @@
 /*
  * What a voter keeps on disk: after a crash it is there, as a whole, or it is refused; it is never
  * read wrongly. Each write is drawn from its number, so that the content after the n-th is known.
- * DISK_KILLS in the environment: how many writers are killed (20 unless given).
+ * DISK_KILLS in the environment: how many writers are killed (500 unless given; with a sanitizer,
+ * which makes each slower, 40).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { KILLS = 40 };
+#else
+enum { KILLS = 500 };
+#endif
 
 enum { ENTRY_SIZE = 300, ENTRIES_MAX = 4096, BATCH = 3, PLACES = 200 };
 
@@ -301,7 +308,7 @@ static void test_what_was_acknowledged_survives_kill_9(void **context)
 {
 	(void)context;
 	const char *words = getenv("DISK_KILLS");
-	uint64_t kills = words == NULL ? 20 : strtoull(words, NULL, 10);
+	uint64_t kills = words == NULL ? KILLS : strtoull(words, NULL, 10);
 	uint64_t acknowledged = 0;
 	struct random random;
 
@@ -316,7 +323,7 @@ static void test_what_was_acknowledged_survives_kill_9(void **context)
 			write_for_ever(acknowledged, ends[1]);
 		close(ends[1]);
 		/* The writer is killed at some moment of the write after the n-th. */
-		uint64_t number, more = random_below(&random, 12);
+		uint64_t number, more = random_below(&random, 4);
 		for (uint64_t i = 0; i < more && read(ends[0], &number, sizeof number) > 0; i++)
 			acknowledged = number;
 		usleep((useconds_t)random_below(&random, 3000));

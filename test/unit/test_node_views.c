@@ -83,6 +83,42 @@ static void test_no_token_before_all_have_reported(void **state)
 	assert_null(node_waiting_for(nodes.node[0]));
 }
 
+/* A report of many holds has two parts. Before the second one, a lock that it names may look free
+ * to everybody else. */
+static void test_the_first_part_of_a_report_is_not_all_of_it(void **state)
+{
+	enum { NAME_SIZE = 200, LOCKS = 170 }; /* all together have more than 32 KB */
+	char name[NAME_SIZE + 1] = {0};
+	(void)state;
+
+	nodes_start(&nodes, "neilsen", 2);
+	const char *last = nodes_name_at(&nodes, 1, 0);
+	uint64_t holder = nodes_open(&nodes, 0), waiter = nodes_open(&nodes, 1);
+	for (unsigned i = 0; i < LOCKS; i++) {
+		snprintf(name, sizeof(name), "%0*u", NAME_SIZE, i);
+		assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	}
+	assert_int_equal(nodes_lock(&nodes, 0, holder, last), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	nodes_view(&nodes);
+	const struct test_frame *first = nodes.link[0][1].first;
+	assert_non_null(first->next);
+	assert_null(first->next->next);
+	assert_true(nodes_deliver(&nodes, 0, 1));
+	assert_int_equal(nodes_lock(&nodes, 1, waiter, last), 0);
+	assert_string_equal(nodes_said(&nodes, waiter), "");
+	assert_string_equal(node_waiting_for(nodes.node[1]), "the reports of a");
+	nodes_deliver_all(&nodes);
+	assert_null(node_waiting_for(nodes.node[1]));
+	assert_string_equal(nodes_said(&nodes, waiter), "");
+	assert_int_equal(nodes_unlock(&nodes, 0, holder, last), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
+}
+
 /* The holder releases the lock while nobody is active: its RETURN follows its REPORT. */
 static void test_a_hold_that_ends_while_frozen_leaves_the_lock_open(void **state)
 {
@@ -789,6 +825,7 @@ int main(void)
 	        TEST(test_a_hold_survives_a_new_view_with_its_fence),
 	        TEST(test_a_hold_is_carried_over_twice),
 	        TEST(test_no_token_before_all_have_reported),
+	        TEST(test_the_first_part_of_a_report_is_not_all_of_it),
 	        TEST(test_a_hold_that_ends_while_frozen_leaves_the_lock_open),
 	        TEST(test_a_return_may_come_before_its_report),
 	        TEST(test_a_return_of_an_older_epoch_opens_nothing),

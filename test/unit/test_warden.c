@@ -296,6 +296,27 @@ static void test_a_removal_does_not_wait_for_the_next_beat(void **context)
 	                warden_patience(LEASE * MS) / MS + 3);
 }
 
+/* A renewal counts from when it was committed, and not from the moment before at which the voter
+ * looked at its clock: the member may not know of the removal for as long as that. */
+static void test_a_renewal_is_noted_when_it_is_committed(void **context)
+{
+	(void)context;
+	start_all();
+	uint64_t before = renewed(3);
+	commits = false;
+	renew(3);
+	stuck[3] = true;
+	run(INTERVAL);
+	now += INTERVAL / 2;
+	commit_all();
+	commits = true;
+	assert_true(renewed(3) > before);
+	uint64_t noted = now;
+	while (is_member(3) && now < noted + 2 * LEASE)
+		run(1);
+	assert_true(now - noted >= warden_patience(LEASE * MS) / MS);
+}
+
 static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
 {
 	(void)context;
@@ -632,6 +653,25 @@ static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **co
 	out_free(&out);
 }
 
+/* A petition is forgotten after many others. Its acknowledgement must not renew the lease from the
+ * time of a petition that has its place by now. */
+static void test_an_acknowledgement_of_a_forgotten_petition_is_nothing(void **context)
+{
+	struct out out;
+	struct tenant_effect effect;
+	(void)context;
+
+	start_all();
+	run(100 * INTERVAL);
+	out_init(&out);
+	for (uint64_t number = 1; number <= 20; number++) {
+		bulletin_write_ack(&out, tenant_incarnation(tenants[0]), number);
+		assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
+		assert_false(tenant_effect(tenants[0], &effect));
+	}
+	out_free(&out);
+}
+
 static void test_an_older_view_is_ignored(void **context)
 {
 	struct agreed_state old;
@@ -866,6 +906,7 @@ int main(void)
 	        TEST(test_the_first_view_waits_an_interval_at_most),
 	        TEST(test_a_silent_member_is_removed_after_its_deadline),
 	        TEST(test_a_removal_does_not_wait_for_the_next_beat),
+	        TEST(test_a_renewal_is_noted_when_it_is_committed),
 	        TEST(test_nothing_is_acknowledged_before_it_is_committed),
 	        TEST(test_a_refused_renewal_is_not_acknowledged),
 	        TEST(test_a_new_leader_removes_nobody_at_once),
@@ -886,6 +927,7 @@ int main(void)
 	        TEST(test_fences_are_extended_once_for_many),
 	        TEST(test_epochs_end_by_bump_once_a_beat_at_most),
 	        TEST(test_an_acknowledgement_of_an_older_incarnation_is_nothing),
+	        TEST(test_an_acknowledgement_of_a_forgotten_petition_is_nothing),
 	        TEST(test_an_older_view_is_ignored),
 	        TEST(test_a_voter_that_lags_behind_is_not_believed_about_a_removal),
 	        TEST(test_a_witness_is_never_a_member),
