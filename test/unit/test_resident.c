@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "petition.h"
 #include "registry.h"
 #include "resident.h"
 #include "tie.h"
@@ -35,6 +36,12 @@ static struct {
 	/* How many events subscribers were told, and how many were dropped. */
 	uint32_t dropped, events;
 	uint64_t fence; /* the fence of the last reply */
+	/* The first acknowledgement for ant since these were held up: delivered later. */
+	bool late;
+	uint8_t *ack;
+	size_t ack_size;
+	uint64_t petitioned; /* when ant asked last */
+	uint32_t lost;       /* how many holds were lost */
 	const char
 	        *certified; /* the name in the certificate that bee sees; NULL: there is no TLS */
 	uint32_t closed;    /* how many connections bee has closed */
@@ -58,6 +65,23 @@ static struct resident *create(const char *name, const char *address, uint64_t p
 	return resident;
 }
 
+static void tell(uint64_t process, uint8_t *bytes, size_t size)
+{
+	struct bulletin bulletin;
+
+	if (process != ANT + 1 || !world.late) {
+		resident_bulletin(world.residents[process - 1], bytes, size, world.now);
+		return;
+	}
+	if (world.ack != NULL || !bulletin_read(bytes, size, &bulletin) ||
+	    bulletin.kind != BULLETIN_ACK)
+		return;
+	world.ack = malloc(size);
+	assert_non_null(world.ack);
+	memcpy(world.ack, bytes, size);
+	world.ack_size = size;
+}
+
 static void pump_warden(void)
 {
 	struct warden_effect effect;
@@ -70,8 +94,7 @@ static void pump_warden(void)
 		if (effect.kind == WARDEN_PROPOSE)
 			warden_committed(world.warden, bytes, size, world.now);
 		else
-			resident_bulletin(world.residents[effect.process - 1], bytes, size,
-			                  world.now);
+			tell(effect.process, bytes, size);
 		free(bytes);
 	}
 }
@@ -86,8 +109,12 @@ static void take(uint32_t i, const struct resident_effect *effect)
 			world.events++;
 		else if (effect->node.kind == NODE_REPLY)
 			world.fence = effect->node.reply.number;
+		else if (effect->node.kind == NODE_LOST)
+			world.lost++;
 		break;
 	case RESIDENT_PETITION:
+		if (i == ANT && !world.late)
+			world.petitioned = world.now;
 		assert_true(warden_petition(world.warden, effect->bytes, effect->size, world.now));
 		pump_warden();
 		break;
@@ -197,16 +224,42 @@ static int teardown(void **context)
 	for (uint32_t i = 0; i < HOSTS; i++)
 		resident_destroy(world.residents[i]);
 	warden_destroy(world.warden);
+	free(world.ack);
 	return 0;
 }
-
-/* --- events that are dropped --- */
 
 static uint64_t open_session(uint32_t i)
 {
 	return node_session_open(resident_node(world.residents[i]), &(struct node_client){.pid = 1},
 	                         world.now);
 }
+
+/* --- the clock --- */
+
+/* A process that was stopped when its lease ended finds an acknowledgement that would have renewed
+ * it. The hold has lapsed all the same: its client may have been told so. */
+static void test_a_late_acknowledgement_does_not_revive_a_hold(void **context)
+{
+	struct node *ant = resident_node(world.residents[ANT]);
+	uint64_t session = open_session(ANT);
+
+	(void)context;
+	assert_int_equal(node_lock(ant, session, "x", 1, NODE_WAIT, 0, world.now), 0);
+	pass(100);
+	assert_true(world.fence != 0);
+	world.late = true;
+	uint64_t end = world.petitioned + LEASE;
+	while (world.ack == NULL)
+		pass(10);
+	pass((end - world.now) / MS - 100);
+	assert_int_equal(world.lost, 0);
+	world.now = end + 10 * MS;
+	resident_bulletin(world.residents[ANT], world.ack, world.ack_size, world.now);
+	settle();
+	assert_int_equal(world.lost, 1);
+}
+
+/* --- events that are dropped --- */
 
 static void test_subscribers_hear_of_dropped_events_when_the_link_has_drained(void **context)
 {
@@ -301,6 +354,8 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(
 	                test_subscribers_hear_of_dropped_events_when_the_link_has_drained, setup,
 	                teardown),
+	        cmocka_unit_test_setup_teardown(test_a_late_acknowledgement_does_not_revive_a_hold,
+	                                        setup, teardown),
 	        cmocka_unit_test(test_a_hello_must_have_the_name_of_the_certificate),
 	        cmocka_unit_test_setup_teardown(test_a_tie_that_is_wanted_is_never_dropped, setup,
 	                                        teardown),
