@@ -88,6 +88,20 @@ class Torture(unittest.TestCase):
             runs = re.fullmatch(r"baton torture: interrupted after (\d+) of 1000000 seeds\n", err).group(1)
             self.assertIn(f" {runs} run", out)
 
+    def test_an_assertion_tells_its_seed_and_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A single seed is traced into a pipe that nobody reads, so that the signal comes within its run.
+            words = [BATON, *f"torture --seeds 12..12 --engine atomic --faults crash --trace {folder}/pipe".split()]
+            os.mkfifo(f"{folder}/pipe")
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                with open(f"{folder}/pipe", encoding="utf-8") as pipe:
+                    self.assertNotEqual(pipe.readline(), "")
+                    process.send_signal(signal.SIGABRT) # as abort() does
+                    err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, -signal.SIGABRT)
+        self.assertRegex(err, r"\Atorture: seed 12, engine atomic; this repeats the run:\n"
+                              r"  baton torture --seeds 12\.\.12 .* --engine atomic --faults crash\n\Z")
+
     def test_a_replay_names_its_engine(self):
         done = baton(f"{BROKEN} --seeds 1..40 --engine raft")
         command = re.search(r"^  baton (torture .*)$", done.out, re.M).group(1)
@@ -112,9 +126,14 @@ class Torture(unittest.TestCase):
                 picture = file.read()
         for name in ("ant", "bee", "crow"):
             self.assertIn(f">{name}</text>", picture)
-        for kind in ("lease", "view", "hold", "process", "fault"):
+        for kind in ("lease", "view", "hold", "hold odd", "process", "fault"):
             self.assertIn(f'class="{kind}"', picture)
         self.assertTrue(picture.endswith("</svg>\n"))
+
+    def test_a_diagram_has_a_row_for_a_twin_if_there_is_one(self):
+        for kind, rows in (("crash", 0), ("twin", 1)):
+            picture = baton(f"torture --seeds 3..3 --time 30s --faults {kind} --diagram -").out
+            self.assertEqual(picture.count(">twin</text>"), rows, kind)
 
     def test_what_is_wrong_is_said(self):
         for words, said in (("--faults blizzard", "crash, loop"), ("--faults crash,puase", "did you mean 'pause'?"),

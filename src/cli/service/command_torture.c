@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOLD_MAX = 3, LEASE_MS = 3000 };
 
@@ -305,6 +307,61 @@ static void add_result(struct torture_work *work, uint64_t seed, const struct or
 	pthread_mutex_unlock(&work->mutex);
 }
 
+static const char *engine_name(enum ordeal_engine engine)
+{
+	return engine == ENGINE_RAFT ? "raft" : "atomic";
+}
+
+static void print_command(FILE *file, const struct torture_request *request, uint64_t seed,
+                          const uint32_t *only, uint32_t count)
+{
+	const struct ordeal_plan *plan = &request->plan;
+
+	fprintf(file,
+	        "  baton torture --seeds %" PRIu64 "..%" PRIu64 " --nodes %" PRIu32
+	        " --locks %" PRIu32 " --algorithm %s --time %" PRIu64 "ms",
+	        seed, seed, plan->nodes, plan->locks, plan->algorithm->name,
+	        plan->time / UINT64_C(1000000));
+	fprintf(file, " --engine %s", engine_name(plan->engine));
+	if (request->faults != NULL)
+		fprintf(file, " --faults %s", request->faults);
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(file, "%s%" PRIu32, i == 0 ? " --only " : ",", only[i]);
+	fprintf(file, "\n");
+}
+
+/* What is told if this thread's run fails an assertion. Composed before each run, because a handler
+ * of a signal may only write. */
+static _Thread_local char last_words[4096];
+
+static void tell_last_words(int number)
+{
+	ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
+
+	(void)written;
+	raise(number); /* the handler is for once, so this ends the process */
+}
+
+static void watch_for_assertions(void)
+{
+	struct sigaction action = {.sa_handler = tell_last_words, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGABRT, &action, NULL);
+}
+
+static void run_seed(const struct torture_request *request, const struct ordeal_plan *plan,
+                     struct ordeal_result *result)
+{
+	FILE *file = fmemopen(last_words, sizeof(last_words) - 1, "w");
+
+	memory_must(file != NULL);
+	fprintf(file, "torture: seed %" PRIu64 ", engine %s; this repeats the run:\n", plan->seed,
+	        engine_name(plan->engine));
+	print_command(file, request, plan->seed, plan->only, plan->only_count);
+	fclose(file);
+	ordeal_run(plan, result);
+}
+
 static void do_runs(void *context, uint32_t member)
 {
 	struct torture_work *work = context;
@@ -318,7 +375,7 @@ static void do_runs(void *context, uint32_t member)
 			break;
 		struct ordeal_plan plan = request->plan;
 		plan.seed = seed;
-		ordeal_run(&plan, result);
+		run_seed(request, &plan, result);
 		add_result(work, seed, result);
 		work->done++;
 		if (member == 0)
@@ -336,23 +393,6 @@ static int compare_seeds(const void *a, const void *b)
 
 /* --- what is told --- */
 
-static void print_command(const struct torture_request *request, uint64_t seed,
-                          const uint32_t *only, uint32_t count)
-{
-	const struct ordeal_plan *plan = &request->plan;
-
-	printf("  baton torture --seeds %" PRIu64 "..%" PRIu64 " --nodes %" PRIu32
-	       " --locks %" PRIu32 " --algorithm %s --time %" PRIu64 "ms",
-	       seed, seed, plan->nodes, plan->locks, plan->algorithm->name,
-	       plan->time / UINT64_C(1000000));
-	printf(" --engine %s", plan->engine == ENGINE_RAFT ? "raft" : "atomic");
-	if (request->faults != NULL)
-		printf(" --faults %s", request->faults);
-	for (uint32_t i = 0; i < count; i++)
-		printf("%s%" PRIu32, i == 0 ? " --only " : ",", only[i]);
-	printf("\n");
-}
-
 /* Shows a violation with as few faults as it needs, because these are worth looking at. But a run
  * that is traced or drawn, or whose faults were named, is shown as it is. */
 static void tell_violation(const struct torture_request *request, uint64_t seed,
@@ -366,7 +406,7 @@ static void tell_violation(const struct torture_request *request, uint64_t seed,
 
 	memory_must(result != NULL);
 	plan.seed = seed;
-	ordeal_run(&plan, result);
+	run_seed(request, &plan, result);
 	uint32_t before = result->stories_count;
 	uint32_t count = shrinks ? ordeal_shrink(&plan, result, only, interrupted) : 0;
 	printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
@@ -380,7 +420,7 @@ static void tell_violation(const struct torture_request *request, uint64_t seed,
 	for (uint32_t i = 0; i < result->stories_count; i++)
 		printf("    %3" PRIu32 "  %s\n", result->numbers[i], result->stories[i]);
 	if (shrinks)
-		print_command(request, seed, only, count);
+		print_command(stdout, request, seed, only, count);
 	free(result);
 }
 
@@ -454,12 +494,14 @@ static int write_diagram(const struct torture_request *request, FILE *file,
 {
 	const char *names[DRAWING_ROWS_MAX];
 	char title[128];
+	/* The last row is for a second process with the name of a member, if there was one. */
+	uint32_t rows = request->plan.nodes + drawing_has_process(drawing, request->plan.nodes);
 
-	for (uint32_t i = 0; i <= request->plan.nodes; i++)
+	for (uint32_t i = 0; i < rows; i++)
 		names[i] = ordeal_name(i < request->plan.nodes ? i : DRAWING_ROWS_MAX);
 	snprintf(title, sizeof(title), "baton torture --seeds %" PRIu64 "..%" PRIu64 ", %s",
 	         request->seed_first, request->seed_first, request->plan.algorithm->name);
-	if (!drawing_write(drawing, file, names, request->plan.nodes + 1, title))
+	if (!drawing_write(drawing, file, names, rows, title))
 		return problem_set(problem, "--diagram '%.200s': %s", request->diagram,
 		                   strerror(errno));
 	return close_output(file, request->diagram, "--diagram", problem);
@@ -484,7 +526,7 @@ static int trace_run(struct torture_request *request, struct problem *problem)
 	plan.seed = request->seed_first;
 	plan.trace = trace;
 	plan.drawing = diagram != NULL ? drawing_create() : NULL;
-	ordeal_run(&plan, result);
+	run_seed(request, &plan, result);
 	free(result);
 	if (trace != NULL)
 		failed = close_output(trace, request->trace, "--trace", problem);
@@ -502,6 +544,7 @@ static int run(struct torture_request *request, struct problem *problem)
 	double began = clock_seconds();
 	struct team team;
 
+	watch_for_assertions();
 	if ((request->trace != NULL || request->diagram != NULL) &&
 	    trace_run(request, problem) != 0)
 		return usage_problem("torture", problem);

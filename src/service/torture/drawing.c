@@ -65,6 +65,15 @@ void drawing_add(struct run_drawing *drawing, enum drawn_kind kind, uint64_t tim
 		drawing->end = time;
 }
 
+bool drawing_has_process(const struct run_drawing *drawing, uint32_t place)
+{
+	for (size_t i = 0; i < drawing->count; i++) {
+		if (drawing->list[i].kind == DRAWN_START && drawing->list[i].place == place)
+			return true;
+	}
+	return false;
+}
+
 /* --- the picture --- */
 
 struct picture {
@@ -227,7 +236,8 @@ static void draw_legend(const struct picture *picture, double y)
 	} items[] = {
 	        {"process", "the process runs"},
 	        {"lease", "its lease"},
-	        {"hold", "a client holds a lock (above: its number)"},
+	        {"hold", "a client holds a lock, whose number (above) is even"},
+	        {"hold odd", "the same, odd"},
 	        {"view", "a new view (below: its epoch)"},
 	        {"fault", "a fault"},
 	        {"wrong", "the violation"},

@@ -30,6 +30,8 @@ enum drawn_kind {
 /* Adds something to the drawing. `text` is copied, and may be NULL. */
 void drawing_add(struct run_drawing *drawing, enum drawn_kind kind, uint64_t time, uint32_t place,
                  uint64_t number, uint64_t other, const char *text);
+/* Has a process started at this place? */
+bool drawing_has_process(const struct run_drawing *drawing, uint32_t place);
 /* Writes the drawing as SVG. Returns false if the file could not be written. */
 bool drawing_write(const struct run_drawing *drawing, FILE *file, const char *const *names,
                    uint32_t names_count, const char *title);
