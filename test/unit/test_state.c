@@ -323,8 +323,8 @@ static void test_an_invitation_gives_nobody_the_name_of_a_member(void **context)
 static void test_spent_invitations_make_room(void **context)
 {
 	(void)context;
-	for (uint8_t i = 0; i < INVITATIONS_MAX; i++)
-		invite(i, NOON, NOON + 60 + i);
+	for (unsigned i = 0; i < INVITATIONS_MAX; i++)
+		invite((uint8_t)i, NOON, NOON + 60 + i);
 	invite(100, NOON, NOON + 600);
 	assert_null(user_of(100)); /* all others can still be used */
 	admit(5, 7, NOON, "a");
