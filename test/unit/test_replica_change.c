@@ -220,6 +220,32 @@ static void test_a_late_transfer_disturbs_once(void **context)
 }
 
 /*
+ * c lags when a is asked to hand the lead to it. It would be told to begin an election once, and
+ * lose that; a would wait for it and take no commands meanwhile.
+ */
+static void test_the_lead_goes_only_to_a_server_that_has_caught_up(void **context)
+{
+	(void)context;
+
+	begin(3);
+	elect("abc", 0);
+	pass("abc", 10);
+	propose(0, 'X');
+	pass("ab", 2);
+	assert_true(has_applied(1, 'X'));
+	replica_transfer(replicas[0], 3, now);
+	serve(0);
+	drop_letters(); /* what c is told now is lost */
+	propose(0, 'Y');
+	pass("abc", 10);
+	assert_true(has_applied(2, 'Y'));
+	assert_true(replica_transfer(replicas[0], 3, now));
+	serve(0);
+	pass("abc", 10);
+	assert_true(replica_leads(replicas[2]));
+}
+
+/*
  * b hears of the first change only together with the second, and then loses the second. It must go
  * back to the first, not to the state before both.
  */
@@ -281,6 +307,7 @@ int main(void)
 	        TEST(test_a_dead_voter_does_not_count),
 	        TEST(test_a_leader_commits_before_it_changes_the_servers),
 	        TEST(test_a_late_transfer_disturbs_once),
+	        TEST(test_the_lead_goes_only_to_a_server_that_has_caught_up),
 	        TEST(test_a_change_after_another_proves_the_other),
 	        TEST(test_a_standby_votes),
 	};
