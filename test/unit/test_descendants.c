@@ -4,11 +4,13 @@
 #include "descendants.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,10 +100,45 @@ static void test_below_a_guardian_children_are_killed_before_their_parents(void 
 		;
 }
 
+static void *say_and_run(void *ready)
+{
+	if (write(*(int *)ready, "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* /proc shows such a process as a zombie, and it runs. */
+static void test_a_process_without_its_first_thread_is_killed(void **context)
+{
+	(void)context;
+	int ready[2];
+	char byte;
+	pthread_t thread;
+
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		alarm(PATIENCE_S); /* nobody else ends it if the test fails */
+		if (pthread_create(&thread, NULL, say_and_run, &ready[1]) != 0)
+			_exit(1);
+		syscall(SYS_exit, 0); /* only this thread */
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	usleep(50000); /* its first thread ends meanwhile; if it has not, the test shows nothing */
+	assert_int_equal(descendants_left(&none, 0).count, 1);
+	assert_int_equal(descendants_kill(&none, 0, false).count, 1);
+	assert_int_equal(reap(1), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup(test_one_round_ends_a_whole_tree, begin),
+	        cmocka_unit_test_setup(test_a_process_without_its_first_thread_is_killed, begin),
 	        cmocka_unit_test_setup(
 	                test_below_a_guardian_children_are_killed_before_their_parents, begin),
 	};

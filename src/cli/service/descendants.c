@@ -54,11 +54,12 @@ static void note_failure(struct processes *all)
 		all->incomplete = true;
 }
 
-/* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. */
+/* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. A process whose first
+ * thread has ended is shown as a zombie while others run; the 20th field counts them. */
 static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
-	long parent;
+	long parent, threads;
 	char state;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
@@ -73,12 +74,14 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	static const char guardian[] = " (" GUARDIAN_NAME;
 	const char *name_end = strrchr(text, ')'), *name = strchr(text, ' ');
 	if (name == NULL || name_end == NULL ||
-	    sscanf(name_end + 1, " %c %ld", &state, &parent) != 2)
+	    sscanf(name_end + 1,
+	           " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
+	           &state, &parent, &threads) != 3)
 		return false;
 	*ret_process =
 	        (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
 	                            .parent = (pid_t)parent,
-	                            .zombie = state == 'Z' || state == 'X',
+	                            .zombie = (state == 'Z' || state == 'X') && threads <= 1,
 	                            .stopped = strchr("Tt", state) != NULL,
 	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
 	return true;
@@ -200,9 +203,31 @@ static void add_children(struct processes *all, pid_t first, pid_t end)
 	}
 }
 
-/* Lists the children of this process by trying all numbers that they can have. Their children become
- * ours when they have ended. The numbers may have begun again at 1. */
-static struct processes list_children(void)
+static bool is_spared(const struct spared *spared, pid_t pid)
+{
+	for (size_t i = 0; i < spared->count; i++) {
+		if (spared->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_living(const struct processes *all, const struct spared *spared)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		if (!all->list[i].zombie && !is_spared(spared, all->list[i].pid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Lists the children of this process by trying numbers. Their children become ours when they have
+ * ended. First come the numbers that were given since this process began; the numbers may have begun
+ * again at 1. If none of these is a living child, the others are tried: numbers may have been given
+ * twice since. All of them take seconds where there can be four million.
+ */
+static struct processes list_children(const struct spared *spared)
 {
 	struct processes all = {.incomplete = true};
 	pid_t self = getpid(), newest = newest_number();
@@ -213,19 +238,18 @@ static struct processes list_children(void)
 		add_children(&all, self + 1, pid_limit);
 		add_children(&all, 1, newest);
 	}
+	if (has_living(&all, spared))
+		return all;
+	if (newest > self) {
+		add_children(&all, newest, pid_limit);
+		add_children(&all, 1, self);
+	} else {
+		add_children(&all, newest, self);
+	}
 	return all;
 }
 
 /* --- the descendants --- */
-
-static bool is_spared(const struct spared *spared, pid_t pid)
-{
-	for (size_t i = 0; i < spared->count; i++) {
-		if (spared->pids[i] == pid)
-			return true;
-	}
-	return false;
-}
 
 /* Finds the descendants of this process, parents before their children, without zombies and the
  * spared ones. Frees the list. */
@@ -251,7 +275,7 @@ static struct processes find_descendants(struct processes all, const struct spar
 /*
  * Finds the descendants of this process. If /proc cannot tell them, finds its children, and the list
  * is incomplete. With `thorough`, does so too if /proc shows none: processes of other users may be
- * hidden there. It can take as long as a second.
+ * hidden there. It can take seconds: see list_children.
  */
 static struct processes find_all(const struct spared *spared, bool thorough)
 {
@@ -266,7 +290,7 @@ static struct processes find_all(const struct spared *spared, bool thorough)
 	if (!found.incomplete && (found.count > 1 || !thorough))
 		return found;
 	free(found.list);
-	return find_descendants(list_children(), spared);
+	return find_descendants(list_children(spared), spared);
 }
 
 static bool has_guardian(const struct processes *found)
@@ -318,9 +342,14 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command, bool thorough)
 {
+	bool ended;
+
+	/* Finding processes without /proc takes long, and the command must not run on meanwhile. */
+	if ((thorough || !proc_is_ours()) && command > 0 && is_child(command, &ended))
+		kill(-command, SIGKILL);
 	struct processes found = find_all(spared, thorough);
 	struct descendants left = {.count = found.count - 1};
-	bool nested = has_guardian(&found), ended;
+	bool nested = has_guardian(&found);
 
 	for (size_t i = 1; i < found.count; i++) {
 		if (!may_signal(found.list[i].pid, SIGSTOP))
@@ -398,7 +427,7 @@ void spared_note(struct spared *spared)
 	note_limit();
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return; /* there are no spared children, as nearly always */
-	struct processes all = proc_is_ours() ? list_processes() : list_children();
+	struct processes all = proc_is_ours() ? list_processes() : list_children(spared);
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.list[i].parent == getpid())
 			spared_add(spared, all.list[i].pid);
