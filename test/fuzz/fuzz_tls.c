@@ -1,5 +1,5 @@
 /*
- * What arrives on a connection with TLS. The first byte of the input chooses: the rest goes as it is
+ * Gives bytes to a connection with TLS. The first byte of the input chooses: the rest goes as it is
  * to a side that accepts, or to one that dials; or two sides talk to each other, and the rest says
  * which of their bytes are changed on the way. No crash; a connection that has failed says why; and
  * whatever is decrypted is what the other side wrote.
@@ -85,7 +85,7 @@ static void check_state(const struct tls *tls)
 		     strcmp(tls_holder(tls)->name, "n") == 0);
 }
 
-/* What one side has written, of which the other has read so many bytes. */
+/* The bytes that one side has written, and how many of them the other has read. */
 struct stream {
 	uint8_t text[TURNS_MAX * TEXT_SIZE];
 	size_t written, read;

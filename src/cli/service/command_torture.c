@@ -330,8 +330,8 @@ static void print_command(FILE *file, const struct torture_request *request, uin
 	fprintf(file, "\n");
 }
 
-/* What is told if this thread's run fails an assertion. Composed before each run, because a handler
- * of a signal may only write. */
+/* The text that is told if this thread's run fails an assertion. It is composed before each run,
+ * because a handler of a signal may only write. */
 static _Thread_local char last_words[4096];
 
 static void tell_last_words(int number)

@@ -1,5 +1,5 @@
 /*
- * What reading a scenario (scenario.c) and binding it to a network (scenario_bind.c) share.
+ * The parts that reading a scenario (scenario.c) and binding it (scenario_bind.c) share.
  */
 #ifndef LAB_REPLAY_SCENARIO_WORDS_H
 #define LAB_REPLAY_SCENARIO_WORDS_H

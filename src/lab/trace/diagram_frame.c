@@ -1,5 +1,5 @@
 /*
- * What is written around a diagram: the heads of its arrows, the caption, the legend, and the
+ * Draws the things around a diagram: the heads of its arrows, the caption, the legend, and the
  * sentence about what is violated.
  */
 #include "diagram_parts.h"

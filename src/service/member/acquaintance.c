@@ -1,5 +1,5 @@
 /*
- * What a member remembers of voters whose connection has ended, until it ends itself.
+ * A member remembers voters whose connection has ended. The memory ends with the process.
  */
 #include "member_state.h"
 #include "tenant.h"

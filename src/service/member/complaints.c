@@ -1,5 +1,5 @@
 /*
- * What a member tells people: complaints in the log, each once in a while, and what it waits for.
+ * Tells people how a member fares: by complaints in the log, and by the thing that it waits for.
  */
 #include "meeting.h"
 #include "member.h"

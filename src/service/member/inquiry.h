@@ -29,7 +29,7 @@ struct inquiry {
 
 LIST_HEAD(inquiries, inquiry);
 
-/* What a voter knows about an invitation and a name. */
+/* A voter's knowledge of an invitation and of a name. */
 struct inquiry_answer {
 	uint64_t number;               /* the number in the question */
 	bool leads;                    /* this voter leads */

@@ -174,7 +174,7 @@ bool member_hand_over(struct member *member, uint64_t now);
 const char *member_unborn(struct member *member);
 /* Returns the name of the voter that leads, as far as this member has heard; NULL: none. */
 const char *member_leader(const struct member *member);
-/* What a member knows of a voter that serves no locks. */
+/* A member's knowledge of a voter that serves no locks. */
 struct member_acquaintance {
 	bool connected; /* there is a connection with it, or it is this node */
 	bool witness;   /* it said so when it was last connected */

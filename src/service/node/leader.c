@@ -41,7 +41,7 @@ int on_publish(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	/* What is remembered of other members' leaders is only a hint. */
+	/* The memory of other members' leaders is only a hint. */
 	if (node->publications.count / node->view.count < node->limits.leaders)
 		publication_set(&node->publications, name, fence, frame->origin, value);
 	control_answer(node, question, frame->origin, false);
