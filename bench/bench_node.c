@@ -4,11 +4,12 @@
  * in a table, and a mutex that nobody else wants is locked and unlocked.
  *
  * Memory is what malloc has given, tables and rounding included. Each time is the best of several
- * rounds, interleaved with the yardstick. "bench_node lock COUNT" only does that many LOCK +
- * UNLOCK, for bench/instructions.
+ * rounds, interleaved with the yardstick. "bench_node lock COUNT [RULES]" only does that many LOCK +
+ * UNLOCK, with so many rules, for bench/instructions; "bench_node rules" only measures rules.
  */
 #include "node.h"
 #include "registry.h"
+#include "rules.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -266,24 +267,103 @@ static void measure_time(const char *algorithm, uint32_t count)
 	end(&cluster);
 }
 
-static void only_lock(const char *algorithm, uint32_t count)
+/* --- rules --- */
+
+/* A client whose process has some groups, as usual. */
+static const uint32_t gids[] = {100, 27, 44, 1000};
+static const struct subject client = {.uid = 1000, .gids = gids, .gids_count = 4};
+
+/* Makes rules of which only the last allows the locks of this benchmark. The others are about the
+ * client, too, but about other locks, which takes longest. Returns NULL for none. */
+static struct rules *make_rules(uint32_t count)
 {
+	struct rules *rules = count != 0 ? rules_create() : NULL;
+	struct problem problem;
+	char text[64];
+
+	for (uint32_t i = 1; i <= count; i++) {
+		if (i < count)
+			snprintf(text, sizeof(text), "lo%03u-* lock,elect gid:1000", i);
+		else
+			snprintf(text, sizeof(text), "lock-* lock gid:1000");
+		must(rules_add(rules, text, NULL, &problem) == 0);
+	}
+	return rules;
+}
+
+static void lock_by_rules(struct cluster *cluster, const struct rules *rules, const char *name)
+{
+	must(rules == NULL || rules_allow(rules, &client, VERB_LOCK, name, NAME_SIZE));
+	lock_and_unlock(cluster, name);
+}
+
+static void measure_rules(const char *algorithm, uint32_t rules_count)
+{
+	enum { LOCKS = 1000, TURNS = MILLION / 10 };
+	struct rules *rules = make_rules(rules_count);
+	double with = 1, without = 1;
+	struct cluster cluster;
+
+	start(&cluster, algorithm);
+	char *names = make_names(&cluster, LOCKS);
+	for (uint32_t round = 0; round <= ROUNDS; round++) {
+		double begin = seconds_now();
+		for (uint32_t i = 0; i < TURNS; i++)
+			lock_by_rules(&cluster, NULL, names + (size_t)(i % LOCKS) * NAME_SIZE);
+		double middle = seconds_now();
+		for (uint32_t i = 0; i < TURNS; i++)
+			lock_by_rules(&cluster, rules, names + (size_t)(i % LOCKS) * NAME_SIZE);
+		double over = seconds_now();
+		if (round == 0) /* the first round makes the locks */
+			continue;
+		without = least(without, (middle - begin) / TURNS);
+		with = least(with, (over - middle) / TURNS);
+	}
+	printf("%-22s %9u %9.0f %9.0f %7.2f\n", algorithm, rules_count, with * 1e9, without * 1e9,
+	       with / without);
+	free(names);
+	end(&cluster);
+	rules_destroy(rules);
+}
+
+static void only_lock(const char *algorithm, uint32_t count, uint32_t rules_count)
+{
+	struct rules *rules = make_rules(rules_count);
 	struct cluster cluster;
 
 	start(&cluster, algorithm);
 	char *names = make_names(&cluster, 1);
 	for (uint32_t i = 0; i < count; i++)
-		lock_and_unlock(&cluster, names);
+		lock_by_rules(&cluster, rules, names);
 	free(names);
 	end(&cluster);
+	rules_destroy(rules);
+}
+
+static void print_rules(void)
+{
+	static const uint32_t counts[] = {1, 10, 100, RULES_MAX};
+
+	printf("bench/node: LOCK + UNLOCK with rules, the last of which allows it; nanoseconds, "
+	       "best "
+	       "of %d\n",
+	       ROUNDS);
+	printf("%-22s %9s %9s %9s %7s\n", "algorithm", "rules", "with", "without", "ratio");
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		measure_rules("neilsen", counts[i]);
 }
 
 int main(int argc, char **argv)
 {
 	static const uint32_t counts[] = {1, 1000, MILLION};
 
-	if (argc == 3 && strcmp(argv[1], "lock") == 0) {
-		only_lock("neilsen", (uint32_t)strtoul(argv[2], NULL, 10));
+	if (argc >= 3 && strcmp(argv[1], "lock") == 0) {
+		only_lock("neilsen", (uint32_t)strtoul(argv[2], NULL, 10),
+		          argc == 4 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0);
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "rules") == 0) {
+		print_rules();
 		return 0;
 	}
 	printf("bench/node: a million idle locks with names of %d bytes, %d members: bytes a "
@@ -301,5 +381,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		measure_time("neilsen", counts[i]);
 	measure_time("suzuki-kasami", 1000);
+	printf("\n");
+	print_rules();
 	return 0;
 }

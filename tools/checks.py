@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATON = os.environ.get("BATON", str(ROOT / "build/baton"))
 CHECKED = ROOT / "doc/checked.md"
 
-STEP = re.compile(r"^(?:request|release|deliver|drop|initiate|expire|link|unlink)\b", re.MULTILINE)
+STEP = re.compile(r"^(?:request|release|deliver|drop|initiate|expire|link|unlink|cut)\b", re.MULTILINE)
 NUMBER = re.compile(r"(?:> )?[\d,.]+|\d+ to \d+|–|∞")
 
 

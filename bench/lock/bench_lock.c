@@ -2,16 +2,17 @@
  * What a lock costs through sockets. Each figure is shown next to its yardstick in the same run:
  * bare programs of the same shape without any algorithm (bare.c), and Redis.
  *
- *     bench_lock PATH-OF-BATON [ROUNDS [SECONDS]]
+ *     bench_lock PATH-OF-BATON [ROUNDS [SECONDS [PART]]]
  *
  * Rounds are interleaved (yardstick, baton, yardstick, …), and the median of the rounds' ratios is
  * printed, because machines are noisy. "one core": everything is pinned to one core; "free":
- * nothing is pinned.
+ * nothing is pinned. PART is one of local, turns, growth, tls and page; all are measured without it.
  */
 #include "bare.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -411,10 +412,10 @@ static void start_cluster(struct cluster *cluster)
 		char room[256];
 		do {
 			usleep(2000);
-			say(fd, "LOCK warm\r\n", 11);
 			room[0] = '-';
 			/* When a node comes to belong to the cluster, it closes its clients. */
-			if (read(fd, room, sizeof(room)) <= 0) {
+			if (send(fd, "LOCK warm\r\n", 11, MSG_NOSIGNAL) != 11 ||
+			    read(fd, room, sizeof(room)) <= 0) {
 				close(fd);
 				fd = dial(path);
 			}
@@ -615,12 +616,119 @@ static void hand_overs_with_tls(void)
 	end_cluster(&plain);
 }
 
+/* --- beside the page --- */
+
+/* Starts baton web for the first node. Returns its port; 0 if this baton has no page. */
+static int start_web(pid_t *ret_pid)
+{
+	int ends[2], port = 0;
+	char line[128] = "", path[256];
+
+	snprintf(path, sizeof(path), "%s/n0.sock", folder);
+	if (pipe(ends) != 0)
+		die("pipe: %s", strerror(errno));
+	*ret_pid = child();
+	if (*ret_pid == 0) {
+		dup2(ends[1], 1);
+		execl(baton, "baton", "web", "--listen", "127.0.0.1:0", "-S", path, NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	if (read(ends[0], line, sizeof(line) - 1) > 0)
+		sscanf(line, "http://127.0.0.1:%d/", &port);
+	close(ends[0]);
+	return port;
+}
+
+/* Starts a viewer, which reads the event stream as the page does. Returns when it has a status. */
+static pid_t start_viewer(int port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_port = htons((uint16_t)port),
+	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char request[128], room[65536];
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		die("pipe: %s", strerror(errno));
+	pid_t pid = child();
+	if (pid == 0) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+			_exit(1);
+		snprintf(request, sizeof(request),
+		         "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+		say(fd, request, strlen(request));
+		bool told = false;
+		for (ssize_t size; (size = read(fd, room, sizeof(room) - 1)) > 0;) {
+			room[size] = '\0';
+			if (!told && strstr(room, "event: status") != NULL) {
+				say(ends[1], "s", 1);
+				told = true;
+			}
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	if (read(ends[0], room, 1) != 1)
+		die("baton web sends no status");
+	close(ends[0]);
+	return pid;
+}
+
+/* The same node without viewers, and with one: rounds alternate. */
+static void contest_with_viewer(const char *title, enum work work, const char *path, int clients)
+{
+	double without[ROUNDS_MAX], with[ROUNDS_MAX], ratios[ROUNDS_MAX], usual = seconds;
+	pid_t web;
+	int port = start_web(&web);
+
+	/* A status is asked for once a second: shorter rounds could miss it. */
+	seconds = seconds < 1.2 ? 1.2 : seconds;
+	for (int i = 0; i < rounds && port != 0; i++) {
+		without[i] = measure(work, path, clients);
+		pid_t viewer = start_viewer(port);
+		with[i] = measure(work, path, clients);
+		end(viewer);
+		ratios[i] = with[i] / without[i];
+	}
+	if (port != 0)
+		printf("  %-52s %9.0f /s  %9.0f /s  %5.2f\n", title, median(with, rounds),
+		       median(without, rounds), median(ratios, rounds));
+	fflush(stdout);
+	end(web);
+	seconds = usual;
+}
+
+static void locks_beside_the_page(void)
+{
+	struct cluster alone = {.count = 1}, three = {.count = 3};
+
+	start_cluster(&alone);
+	contest_with_viewer("1 client, with the page open : without", WORK_LOCK, "n0.sock", 1);
+	contest_with_viewer("16 clients on 16 locks, the page open : without", WORK_LOCK, "n0.sock",
+	                    16);
+	end_cluster(&alone);
+	start_cluster(&three);
+	contest_with_viewer("3 nodes, one lock, hand-overs, the page open : without", WORK_CONTEND,
+	                    "n%d.sock", 3);
+	end_cluster(&three);
+}
+
+static const struct part {
+	const char *name;
+	void (*measure)(void);
+} parts[] = {
+        {"local", local_locks},       {"turns", hand_overs},           {"growth", growth},
+        {"tls", hand_overs_with_tls}, {"page", locks_beside_the_page},
+};
+
 int main(int argc, char **argv)
 {
 	char room[] = "/tmp/bench-lock.XXXXXX";
 
 	if (argc < 2)
-		die("usage: bench_lock PATH-OF-BATON [ROUNDS [SECONDS]]");
+		die("usage: bench_lock PATH-OF-BATON [ROUNDS [SECONDS [PART]]]");
 	baton = argv[1];
 	if (argc > 2)
 		rounds = atoi(argv[2]);
@@ -637,10 +745,10 @@ int main(int argc, char **argv)
 		pinned = free_run == 0;
 		printf("%s: baton, yardstick, ratio (medians of %d rounds of %.1f s)\n",
 		       pinned ? "one core" : "free", rounds, seconds);
-		local_locks();
-		hand_overs();
-		growth();
-		hand_overs_with_tls();
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+			if (argc < 5 || strcmp(argv[4], parts[i].name) == 0)
+				parts[i].measure();
+		}
 	}
 	char command[300];
 	snprintf(command, sizeof(command), "rm -rf %s", folder);

@@ -10,17 +10,17 @@
  *     baton_close(baton);
  *
  * A handle is a session with one node, over one connection. It can hold any number of locks. When
- * the connection ends, for whatever reason, the node releases all locks of the session.
+ * the connection ends, no matter why, the node releases all locks of the session.
  *
  * Threads. Only one thread at a time may use a handle. Different handles share nothing and need no
- * locking. A child made by fork must not use its parent's handles, but it inherits their
- * connections: a session ends with baton_close, or when the last process that has its connection
- * open has ended. All descriptors are close-on-exec.
+ * locking. A child made by fork must not use its parent's handles. But it inherits their
+ * connections, so a session ends only with baton_close, or when every process that has its
+ * connection open has ended. All descriptors are close-on-exec.
  *
- * Errors. Calls that can fail return an int: 0 or positive is success, a negative number one of
- * the codes in error.h; baton_error_text has a sentence for each, and baton_message the details of
- * the last one. Outputs (ret_…) are written on success only, and may be NULL unless said otherwise.
- * A call with an invalid argument changes nothing.
+ * Errors. Calls that can fail return an int: 0 or positive is success, a negative number is one of
+ * the codes in error.h. baton_error_text has a sentence for each code, and baton_message the
+ * details of the last error. Outputs (ret_…) are written on success only, and may be NULL unless
+ * stated otherwise. A call with an invalid argument changes nothing.
  *
  * Every call that talks to the node can return
  *
@@ -41,19 +41,20 @@
  *     BATON_EMEMORY      out of memory
  *
  * The library connects when it needs to. If the connection ended while the handle held no lock and
- * no started request was waiting, the next call reconnects once. It then repeats the command, if
- * the command had no effect that outlives the old session. In all other cases the call reports the
- * end: the program may have lost a lock and must know.
+ * no started request was waiting, the next call reconnects once. It then repeats its command,
+ * unless the first attempt may have had an effect that outlives the old session. In all other cases
+ * the call reports the end of the connection, because the program may have lost a lock and must
+ * know.
  *
  * The library never writes to standard streams, installs no signal handlers and starts no threads.
  * It ignores SIGPIPE for its own writes, and a signal does not interrupt its waiting. A program
  * that wants to stop waiting on a signal uses baton_lock_start and its own poll().
  *
- * What it cannot promise. A program learns of a lost lock some time after the loss: messages take
- * time, and a suspended process learns nothing. Only a resource that refuses older fences
- * (baton_fence_check, or a condition in a database) is safe from a holder that does not know yet.
- * A node that is stopped but not dead (SIGSTOP) is noticed by baton_observe_next only. Every other
- * call waits for its answer, whatever its timeout.
+ * Limits. A program learns of a lost lock some time after the loss: messages take time, and a
+ * suspended process learns nothing. Only a resource that refuses older fences (baton_fence_check,
+ * or a condition in a database) is safe from a holder that does not know of its loss yet. Only
+ * baton_observe_next notices a node that is stopped but not dead (SIGSTOP). Every other call waits
+ * for the node's answer, even beyond its timeout.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -73,21 +74,21 @@ enum {
 };
 
 /*
- * Timeouts are in milliseconds, a year at most. Any negative number waits for ever.
+ * Timeouts are in milliseconds, a year at most. A negative number means no limit.
  *
  * BATON_TRY does not wait for the lock. The call returns BATON_ENOTFREE as soon as a member says
- * that somebody holds the lock or waits for it. If members do not answer, nobody knows whether it
- * is free, and the call returns BATON_ESILENT within a second.
+ * that somebody holds the lock or waits for it. If members do not answer, it is not known whether
+ * the lock is free, and the call returns BATON_ESILENT within a second.
  *
- * A timeout ends with BATON_ETIMEOUT if the lock is still held then, and with BATON_ESILENT if
- * members do not answer. Within the timeout the call also waits for a node to start and for the
- * cluster to agree on a view.
+ * When a timeout is over, the call returns BATON_ETIMEOUT if the lock is still held, and
+ * BATON_ESILENT if members do not answer. Within the timeout the call also waits for a node to
+ * start and for the cluster to agree on a view.
  *
  * BATON_FOREVER keeps waiting while the node restarts. But if there is no node or no view when the
  * call begins, it fails at once.
  *
- * The node keeps these times, and a node that is stopped (SIGSTOP) keeps none. A program that must
- * not wait for such a node uses baton_lock_start and its own poll().
+ * The node measures these times, so they have no effect while the node is stopped (SIGSTOP). A
+ * program that must not wait for a stopped node uses baton_lock_start and its own poll().
  */
 #define BATON_FOREVER INT64_C(-1)
 #define BATON_TRY INT64_C(0)
@@ -99,21 +100,22 @@ struct baton;
 /*
  * Makes a handle. It connects when a call needs the node. The address is the path of a node's Unix
  * socket, or HOST:PORT of a node with --clients. An address with a '/' or without a colon is a
- * path; of several colons the last one separates the port, and an IPv6 address stands in brackets.
- * If the address is NULL, each connection goes to the first of these that exists: $BATON_SOCKET (a
- * path or HOST:PORT), $XDG_RUNTIME_DIR/baton.sock, /run/baton.sock. The address is copied. Returns
- * NULL only if there is no memory.
+ * path. In HOST:PORT the last colon separates the port, and an IPv6 address is in brackets. If the
+ * address is NULL, each connection goes to the first of these that exists: $BATON_SOCKET (a path or
+ * HOST:PORT), $XDG_RUNTIME_DIR/baton.sock, /run/baton.sock. The address is copied. Returns NULL
+ * only if there is no memory.
  */
 struct baton *baton_open(const char *address);
 
 /*
  * Uses TLS 1.3 for this handle's next connections to HOST:PORT. The files are in PEM: the cluster's
- * CA, a client's certificate of it ('baton cert client'), and its key. Without this call the files
- * are $BATON_TLS_CA, $BATON_TLS_CERT and $BATON_TLS_KEY; if none of them is set, connections are
- * plain. The node must have a node's certificate of that CA, for the host in the address. Unix
- * sockets never use TLS. The files are read again for every connection, so that they may be replaced.
+ * CA, a client's certificate signed by it ('baton cert client'), and the certificate's key. Without
+ * this call the files are $BATON_TLS_CA, $BATON_TLS_CERT and $BATON_TLS_KEY; if none of them is
+ * set, connections are plain. The node must have a node's certificate of the same CA, for the host
+ * in the address. Unix sockets never use TLS. The files are read again for every connection, so
+ * they may be replaced.
  *
- * A forked child can keep a connection with TLS open, but only one of the two processes can go on
+ * After a fork, parent and child both have the connection, but with TLS only one of them can go on
  * using it.
  *
  * Returns 0, or BATON_ECERTIFICATE (a file is missing, or cannot be used), BATON_EMEMORY,
@@ -121,8 +123,8 @@ struct baton *baton_open(const char *address);
  */
 int baton_tls(struct baton *baton, const char *ca, const char *certificate, const char *key);
 
-/* Connects if the handle is not connected. Use it to learn early whether there is a node, and to
- * keep a later baton_lock_start from blocking. Returns 0 or an error. */
+/* Connects if the handle is not connected. Call it to learn early whether there is a node, or so
+ * that a later baton_lock_start does not block. Returns 0 or an error. */
 int baton_connect(struct baton *baton);
 
 /* Releases all locks, ends the session (even if a forked child has the connection open) and
@@ -134,8 +136,8 @@ void baton_close(struct baton *baton);
 const char *baton_address(const struct baton *baton);
 
 /*
- * Asks the node for its name and for the length of a lease: a holder that lost its lock must have
- * stopped within one lease. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
+ * Asks the node for its name and for the length of a lease. A holder that has lost its lock must
+ * stop within one lease. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
  *
  * Returns 0, or one of the errors above.
  */
@@ -146,23 +148,23 @@ int baton_node(struct baton *baton, char *ret_name, uint64_t *ret_lease_ms);
  * until the next call with this handle. */
 const char *baton_message(const struct baton *baton);
 
-/* Return a sentence for an error code, and its name, such as "BATON_ENODE". The texts are
- * static. There is a text for numbers that are no error codes, too. */
+/* Return a sentence for an error code, and the code's name, such as "BATON_ENODE". The texts are
+ * static. Numbers that are no error codes have a text too. */
 const char *baton_error_text(int error);
 const char *baton_error_name(int error);
 
 /* --- locks --- */
 
 /*
- * Acquires the lock and returns its fence: a number from 1 to 2^53 - 1 that is greater for every
- * later holder, in the whole cluster and across its restarts.
+ * Acquires the lock and returns its fence: a number from 1 to 2^53 - 1. Every later holder of the
+ * lock has a greater one, in the whole cluster and across restarts.
  *
- * If the node does not answer at all (it is stopped, or hangs), the call gives up five seconds after
- * timeout_ms; with BATON_FOREVER it never does. While this handle holds another lock, it does not
- * give up either: that would end the session and lose the other lock.
+ * If the node does not answer at all (it is stopped, or hangs), the call gives up five seconds
+ * after timeout_ms; with BATON_FOREVER it never does. While this handle holds another lock, the
+ * call does not give up either, because that would end the session and lose the other lock.
  *
  * Returns 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members
- * do not answer, so that nobody knows whether the lock is free); BATON_ENAME; BATON_EHELD (this
+ * do not answer, so it is not known whether the lock is free); BATON_ENAME; BATON_EHELD (this
  * handle holds it already); BATON_EWAITERS, BATON_ELOCKS and, after baton_watch,
  * BATON_ESUBSCRIPTIONS (limits of the node); or one of the errors above.
  */
@@ -172,8 +174,8 @@ int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64
 int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /*
- * Releases a lock, or a leadership. It does not wait for the node's answer: the next command reads
- * it. The lock is free as soon as the node has read the command, usually well within a
+ * Releases a lock, or a leadership. Does not wait for the node's answer, which the next command
+ * reads. The lock is free as soon as the node has read the command, usually well within a
  * millisecond. baton_sync waits for the answer.
  *
  * Returns 0, or an error: BATON_ENOTHELD; BATON_ELOST (the lock was lost before this call);
@@ -182,15 +184,19 @@ int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence);
 int baton_unlock(struct baton *baton, const char *name);
 
 /*
- * Waits for the answers to all unlocks. Returns 0; BATON_ELOST if a lock released since the last
- * baton_sync had been lost before its release; BATON_ECONNECTION if the connection ended, so that
- * nobody knows. Never connects.
+ * Waits for the answers to all unlocks. Returns 0; BATON_ELOST if a lock that was released since
+ * the last baton_sync had already been lost before its release; BATON_ECONNECTION if the connection
+ * ended before that was known. Never connects.
  */
 int baton_sync(struct baton *baton);
 
+/* Does the same, and waits for this many milliseconds at most. Returns also BATON_EPENDING: the node
+ * has not answered all of them in this time. It will release the locks when it reads the commands. */
+int baton_sync_within(struct baton *baton, int64_t timeout_ms);
+
 /*
- * Returns the fence of a lock that this handle holds, as far as it knows: it reads what has
- * arrived on the descriptor of baton_watch and waits for nothing.
+ * Returns the fence of a lock that this handle holds, as far as it knows. It reads what has arrived
+ * on the descriptor of baton_watch, and does not wait.
  *
  * Returns 0, or an error: BATON_ENOTHELD, BATON_ELOST. Never connects.
  */
@@ -201,11 +207,11 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 /*
  * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
  * somebody broke it, the node leaves, the node or the connection to it died, or the lease of the
- * node ends. Before the end of the lease, it becomes readable early enough to stop: earlier by the
- * time of baton_grace and a margin of a tenth of the lease; without baton_grace, at the end itself.
- * It can become readable for other reasons too; baton_lost tells. Poll it for input; never read,
- * write or close it. The descriptor stays the same for the life of the handle, and stays readable
- * until baton_lost has returned 0.
+ * node ends. If the lease ends, the descriptor becomes readable early enough for the program to
+ * stop: earlier than the end by the time of baton_grace and a margin of a tenth of the lease;
+ * without baton_grace, only at the end. It can become readable for other reasons too; baton_lost
+ * tells. Poll it for input; never read, write or close it. The descriptor stays the same for the
+ * life of the handle, and stays readable until baton_lost has returned 0.
  *
  * Call this before the first lock. It costs a second connection to the node and another round trip
  * for every lock. Locks acquired from now on are watched.
@@ -238,29 +244,30 @@ enum baton_reason {
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
- * Returns how many milliseconds ago the node told of the loss that baton_lost reported last. The time
- * of baton_grace counts from then, and this program may have been stopped since. 0: not known; over
- * TCP the node grants the lock to nobody before the end that baton_left knew.
+ * Returns how many milliseconds ago the node told of the loss that baton_lost reported last. The
+ * time of baton_grace counts from then, and this program may have been stopped since. 0 means that
+ * the time is not known, as over TCP; there, nobody else gets the lock before the end of the lease
+ * that baton_left showed.
  */
 int64_t baton_lost_ago(const struct baton *baton);
 
 /*
  * Returns how many milliseconds are left of the lease under which the locks of this handle are
- * held. A lock can be lost earlier: an operator breaks it, or the node leaves. Only baton_watch
- * tells that; then the holder still has the time that it asked for with baton_grace. A node that is
- * cut off from the others, or is stopped, cannot renew its lease; when it has ended, others may get
- * the locks. Call this before every action that only the holder may do, and stop in time: at 0 the
- * action is not safe any more. BATON_UNENDING: the node has no lease. An error means that a lock is
- * lost (BATON_ELOST) or none is held (BATON_ENOTHELD).
+ * held. A node that is cut off from the others, or is stopped, cannot renew its lease; when the
+ * lease has ended, others may get the locks. Call this before every action that only the holder may
+ * do, and stop in time: at 0 the action is no longer safe. A lock can also be lost earlier, if an
+ * operator breaks it or the node leaves. Only baton_watch tells of that; the holder then still has
+ * the time that it asked for with baton_grace. BATON_UNENDING: the node has no lease. An error
+ * means that a lock is lost (BATON_ELOST) or none is held (BATON_ENOTHELD).
  *
- * It takes well below a microsecond, makes no system call and needs no node. On a Unix socket it
- * reads a word of memory that the node shares. Over TCP, and where the socket is forwarded from
- * another host, the library has to ask the node again and again instead, every sixth of the lease
- * and sometimes every thirtieth: a program must then poll the descriptor of baton_watch and call
- * baton_lost when it is readable, or this returns 0 after a lease.
+ * The call takes well below a microsecond, makes no system call and does not ask the node. On a
+ * Unix socket it reads a word of memory that the node shares. Over TCP, and where the socket is
+ * forwarded from another host, the library must instead ask the node repeatedly, every sixth of the
+ * lease and sometimes every thirtieth. The program must then poll the descriptor of baton_watch and
+ * call baton_lost when it is readable; otherwise this call returns 0 after a lease.
  *
- * Between this call and the action that it permits, any time may pass. Only a resource that refuses
- * older fences closes that gap.
+ * Any amount of time may pass between this call and the action that it permits. Only a resource
+ * that refuses older fences closes that gap.
  */
 #define BATON_UNENDING INT64_MAX
 int64_t baton_left(const struct baton *baton);
@@ -268,10 +275,10 @@ int64_t baton_left(const struct baton *baton);
 /*
  * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
  * the lock until the program has closed the handle, or until this many milliseconds and a margin of
- * a tenth of the lease have passed; over TCP, also not before the end of the lease that the library
- * was told last, because the connection may have been cut. When the lease ends, baton_watch reports
- * it earlier by the same time. This applies to all locks acquired from now on with this handle,
- * also after a reconnection.
+ * a tenth of the lease have passed. Over TCP, nobody gets it before the end of the lease that the
+ * library was told last either, because the connection may have been cut. The end of a lease is
+ * reported by baton_watch earlier by the same time. All this applies to the locks that this handle
+ * acquires from now on, also after a reconnection.
  *
  * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30),
  * or one of the errors above.
@@ -292,24 +299,25 @@ int baton_stay(struct baton *baton);
 /* --- for programs with their own event loop --- */
 
 /*
- * Asks for a lock as baton_lock does, but returns at once. If it returns 0, poll baton_fd for
- * input and call baton_finish. Until then, or until baton_cancel, all other calls that talk to the
- * node return BATON_EBUSY. The errors are those of baton_lock, as far as they are known at once.
- * The call blocks only to connect, for the round trip in which the first lock of a connection learns
- * of the node's lease and, after baton_watch, for the one that makes the lock watched: 5 s at most,
- * then it returns BATON_ESILENT.
+ * Asks for a lock as baton_lock does, but returns at once. If it returns 0, poll baton_fd for input
+ * and call baton_finish. Until then, or until baton_cancel, all other calls that talk to the node
+ * return BATON_EBUSY. The errors are those of baton_lock, as far as they are known at once. The
+ * call blocks only to connect, for one round trip before the first lock of a connection (to learn
+ * of the node's lease) and, after baton_watch, for one more (so that the lock is watched). It
+ * blocks for 5 s at most, and then returns BATON_ESILENT.
  */
 int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms);
 
-/* Starts what baton_elect does, in the same way. */
+/* Campaigns as baton_elect does, but returns at once, like baton_lock_start. */
 int baton_elect_start(struct baton *baton, const char *name, const void *value, size_t value_size);
 
 /*
  * Returns the outcome of a started request: 0 and the fence; BATON_EPENDING, which means poll
- * baton_fd and call again; or an error of baton_lock or baton_elect, which ends the request. If
- * the connection ends, the request ends too: BATON_ECONNECTION, or BATON_ELOST if the handle held
- * other locks. Returns BATON_ENOTHELD if nothing was started. Never connects, and never blocks, except
- * over TCP: if the lock was waited for, the node is asked once more how much of its lease is left.
+ * baton_fd and call again; or an error of baton_lock or baton_elect, which ends the request. If the
+ * connection ends, the request ends too: BATON_ECONNECTION, or BATON_ELOST if the handle held other
+ * locks. Returns BATON_ENOTHELD if nothing was started. Never connects. Never blocks, except over
+ * TCP: if the program had to wait for the lock, the library asks the node once more how much of its
+ * lease is left.
  */
 int baton_finish(struct baton *baton, uint64_t *ret_fence);
 
@@ -385,13 +393,13 @@ enum baton_change {
 };
 
 /*
- * Returns the next change, in the order in which they happened. The first one tells who leads
+ * Returns the next change, in the order in which changes happened. The first one tells who leads
  * already, if anybody does, or that this is unknown. Waits for `timeout_ms` milliseconds,
- * BATON_FOREVER, or not at all (0). With a poll of your own: poll baton_fd for input, and then
- * call this until it returns 0.
+ * BATON_FOREVER, or not at all (0). A program with its own poll() polls baton_fd for input, and
+ * then calls this until it returns 0.
  *
  * A node that becomes silent sends no event. So this call asks the members every second; a program
- * with a poll of its own must call it once a second too. A member counts as silent if it did not
+ * with its own poll() must also call it once a second. A member counts as silent if it did not
  * answer twice, within 200 ms each time. The node at the other end of the connection counts as
  * silent if it has not answered for 3 s.
  *
@@ -413,8 +421,8 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
 
 /*
  * Takes a lock from the holder that has this fence. Returns when the holder's node has told the
- * holder. If the holder asked for time to stop (baton_grace), nobody else gets the lock before it
- * has stopped or that time is over; until then baton_status shows it as "losing".
+ * holder. If the holder asked for time to stop (baton_grace), nobody else gets the lock before the
+ * holder has stopped or that time is over; until then baton_status shows the holder as "losing".
  *
  * Returns 0, or an error: BATON_ENOTHELD (nobody holds the lock with this fence); BATON_EFENCE
  * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has the
@@ -423,8 +431,8 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);
 
-/* Asks whether the node serves: 1, or 0 if it waits for something, which baton_status tells. Every
- * client may ask that. Returns one of the errors above otherwise. */
+/* Asks whether the node serves. Every client may ask this. Returns 1; 0 if the node waits for
+ * something, which baton_status tells; or one of the errors above. */
 int baton_ready(struct baton *baton);
 
 /*
@@ -465,23 +473,23 @@ int baton_member(struct baton *baton, const char *act, const char *name);
 int baton_invite(struct baton *baton, uint64_t valid_ms, char **ret_token);
 
 /*
- * Lets the node leave the cluster and end. It grants nothing more. Clients that hold a lock there
- * have `finish_ms` to finish, or all the time that they want (BATON_FOREVER); then they are told
- * that they lost it. Returns 0 and how many locks are held there, or one of the errors above. The
- * connection ends when the node does.
+ * Lets the node leave the cluster and end. From now on it grants nothing. Clients that hold a lock
+ * there have `finish_ms` to finish, or no limit (BATON_FOREVER); then they are told that they lost
+ * it. Returns 0 and how many locks are held there, or one of the errors above. The connection ends
+ * when the node does.
  */
 int baton_drain(struct baton *baton, int64_t finish_ms, uint64_t *ret_holds);
 
 /* --- at the resource --- */
 
 /*
- * Guards a resource: succeeds only if the file has seen no greater fence, and then stores this
- * one. The file need not exist. It holds the greatest fence as a line of text. The call makes two
+ * Guards a resource. Succeeds only if the file has no greater fence, and then stores this one. The
+ * file need not exist; it holds the greatest fence so far, as a line of text. The call makes two
  * files next to it: FILE.lock, which it locks (flock), so that any number of processes may call
- * this at once; and FILE.new, which replaces FILE when it is on disk, so that after a crash FILE
- * holds the old fence or the new one.
+ * this at once; and FILE.new, which replaces FILE once it is on disk, so that after a crash FILE
+ * holds either the old fence or the new one.
  *
- * Between this call and the action that it guards, a holder with a greater fence may pass. Where
+ * Between this call and the action that it guards, a holder with a greater fence may come. Where
  * that matters, hold a lock of the resource's own around both.
  *
  * Returns 0; BATON_ESTALE, with *ret_highest written too; BATON_EFENCE (not between 1 and

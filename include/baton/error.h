@@ -1,5 +1,5 @@
 /*
- * The error codes of baton. 0 and positive numbers are success, these are the rest; one list gives
+ * The error codes of baton. They are negative; 0 and positive numbers are success. One list gives
  * the enumeration, the texts and the documentation.
  */
 #ifndef BATON_ERROR_H
@@ -10,7 +10,7 @@
 	X(BATON_EAGAIN, -2, "not now: keep the frame and offer it again later")                    \
 	X(BATON_ECLUSTER, -3, "a frame of another cluster")                                        \
 	X(BATON_ESENDER, -4,                                                                       \
-	  "a frame from somebody who is no member or no neighbour in this view")                   \
+	  "a frame from a node that is not a member, or not a neighbour, in this view")            \
 	X(BATON_EVIEW, -5, "the members do not suit the topology, or the view is malformed")       \
 	X(BATON_ENOVIEW, -6, "this node is in no agreed view")                                     \
 	X(BATON_ESTOPPED, -7, "this node has stopped: going on could do harm")                     \
@@ -21,11 +21,11 @@
 	X(BATON_EFENCE, -12, "a fence is a whole number from 1 to 2^53 - 1")                       \
 	X(BATON_EHELD, -13, "this session holds the lock already")                                 \
 	X(BATON_ELOST, -14, "the lock was lost: taken away, or its session has ended")             \
-	X(BATON_ESILENT, -15, "a member did not answer in time, and no other has it")              \
+	X(BATON_ESILENT, -15, "a member did not answer in time, and no other member knew")         \
 	X(BATON_EWAITERS, -16, "too many clients wait for this lock here")                         \
 	X(BATON_ELOCKS, -17, "too many locks are in use here in this epoch")                       \
 	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
-	X(BATON_ELEADERS, -19, "too many elections are won or campaigned for here")                \
+	X(BATON_ELEADERS, -19, "too many clients lead or campaign here")                           \
 	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
 	/* Errors of the client library. */                                                        \
 	X(BATON_EMEMORY, -40, "out of memory")                                                     \
@@ -36,7 +36,7 @@
 	X(BATON_EPROTOCOL, -45, "the reply is malformed, so this is no node")                      \
 	X(BATON_EREFUSED, -46, "the node refused the command")                                     \
 	X(BATON_ETIMEOUT, -47, "not acquired in time")                                             \
-	X(BATON_ENOTFREE, -48, "not acquired: it is not free")                                     \
+	X(BATON_ENOTFREE, -48, "not acquired: the lock is not free")                               \
 	X(BATON_EPENDING, -49, "not answered yet")                                                 \
 	X(BATON_ENOTHELD, -50, "not held, or not with that fence")                                 \
 	X(BATON_EMODE, -51, "this handle is used for something else: open another")                \

@@ -32,7 +32,7 @@ enum { PATIENCE }; /* the only timer */
  * How long to wait, in multiples of the bound on message delays. An ELECTION and its ANSWER take
  * one bound each. The greatest process that is alive is asked within one bound of the beginning,
  * because everybody asks all processes above itself. It waits two bounds for ANSWERs that cannot
- * come, and its COORDINATOR takes one more: 1 + 2 + 1. There is no longer chain, however many
+ * come, and its COORDINATOR takes one more: 1 + 2 + 1. No chain is longer, no matter how many
  * processes there are. The wait for COORDINATOR begins with the first ANSWER, which may have come
  * at once.
  */
@@ -42,7 +42,7 @@ enum { AWAITS_NOTHING, AWAITS_ANSWER, AWAITS_COORDINATOR };
 
 struct state {
 	uint32_t coordinator; /* the identifier of the process that leads; 0: unknown */
-	/* What the process waits for; a participant always waits for something. */
+	/* The message that the process waits for; a participant always waits for one. */
 	uint8_t awaits;
 	uint8_t padding[3];
 };
@@ -266,8 +266,12 @@ const struct algorithm bully = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "coordinator_is_not_lower", .local = coordinator_is_not_lower},
+                        {.name = "coordinator_is_not_lower",
+                         .meaning = "the coordinator that a process knows has no lower identifier "
+                                    "than the process itself",
+                         .local = coordinator_is_not_lower},
                         {.name = "participant_knows_no_coordinator",
+                         .meaning = "a process that takes part in an election knows no coordinator",
                          .local = participant_knows_no_coordinator},
                         {.name = NULL},
                 },

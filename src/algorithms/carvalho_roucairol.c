@@ -6,21 +6,21 @@
  * Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989, section 2.3,
  * and Michel Raynal, chapter 2, section 3.1.
  *
- * This is Ricart and Agrawala's algorithm of 1981, except that a REPLY is a permission that lasts
- * until the node that gave it asks for it itself. There is one such permission between any two
- * nodes. It is at one of the two, or on its way, or, before either has asked the other, nowhere. A
- * node that wants in asks the nodes whose permission it does not have, and enters when it has all
- * permissions.
+ * This is Ricart and Agrawala's algorithm of 1981, except that a REPLY is a lasting permission: a
+ * node keeps it until the node that gave it sends a REQUEST of its own. There is one such
+ * permission between any two nodes. It is at one of the two, or on its way between them, or, before
+ * either has asked the other, nowhere. A node that wants to enter asks the nodes whose permission
+ * it does not have, and enters when it has all permissions.
  *
  * Network: every pair of nodes is linked, no loss, any order.
  *
- * Departures. Both texts leave out one case. A node waits and has the permission of j, so that it
- * has not asked j. Then it gets a REQUEST of j that comes before its own. It has to reply, and so
- * it loses the permission and must now ask j, with the number that it has. There are three ways to
- * read the texts without this rule, and all of them are wrong; `--param text=` selects one: see
- * on_request. At the start nobody has a permission. The number is one more than the highest number
- * *received*. If two numbers are equal, the lower node comes first. Our_Sequence_Number is 0 while
- * the node requests nothing.
+ * Departures. Both texts leave out one case. A node waits and has the permission of j, so it has
+ * not asked j. Then it gets a REQUEST of j that comes before its own. It must reply; by that it
+ * loses the permission, and must now ask j, with the number that it already has. There are three
+ * ways to read the texts without this rule, and all of them are wrong; `--param text=` selects one:
+ * see on_request. At the start nobody has a permission. The number is one more than the highest
+ * number *received*. If two numbers are equal, the lower node comes first. Our_Sequence_Number is 0
+ * while the node requests nothing.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -138,7 +138,7 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 		return;
 	A(site, node)[j - 1] = false;
 	/* reply: the node sends "REQUEST messages only to the nodes from which it has received a
-	 * request" (2.3), and only when it begins to want in */
+	 * request" (2.3), and only when it begins to want to enter */
 	if (unasked && text != TEXT_REPLY) {
 		make_request(site, node, out);
 		out_send(out, j);
@@ -269,8 +269,8 @@ static uint32_t count_flights(const struct snapshot *snapshot, uint8_t type, uin
 	return count;
 }
 
-/* The printed texts break the next two invariants at once. With those texts the two are not
- * checked, so that the search goes on and finds the harm that is done. */
+/* The printed texts break the next two invariants at once. With those texts the invariants are not
+ * checked, so that the search goes on and finds the harm that follows. */
 static bool is_printed(const struct snapshot *snapshot)
 {
 	return snapshot->network->parameters[0] != TEXT_MENDED;
@@ -296,8 +296,8 @@ static bool permission_in_one_place(const struct snapshot *snapshot)
 	return true;
 }
 
-/* A permission that a waiting node does not have will come: it was asked for, is deferred, or is
- * on its way. */
+/* If a waiting node lacks a permission, the permission will come: the node's request is on its way,
+ * or the other node has deferred its reply, or the reply is on its way. */
 static bool permission_is_to_come(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -369,10 +369,20 @@ const struct algorithm carvalho_roucairol = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "inside_has_permissions", .local = inside_has_permissions},
-                        {.name = "idle_owes_nothing", .local = idle_owes_nothing},
-                        {.name = "permission_in_one_place", .global = permission_in_one_place},
-                        {.name = "permission_is_to_come", .global = permission_is_to_come},
+                        {.name = "inside_has_permissions",
+                         .meaning = "a node that is inside has the permissions of all others",
+                         .local = inside_has_permissions},
+                        {.name = "idle_owes_nothing",
+                         .meaning = "a node that neither waits nor is inside owes nobody a REPLY",
+                         .local = idle_owes_nothing},
+                        {.name = "permission_in_one_place",
+                         .meaning = "the permission between two nodes is in one place at most: at "
+                                    "one of them, or in a REPLY",
+                         .global = permission_in_one_place},
+                        {.name = "permission_is_to_come",
+                         .meaning = "a permission that a waiting node lacks will come: its REQUEST "
+                                    "or REPLY is in flight, or the REPLY is deferred",
+                         .global = permission_is_to_come},
                         {.name = NULL},
                 },
         .state_size = state_size,

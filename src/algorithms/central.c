@@ -1,11 +1,11 @@
 /*
  * A central coordinator, to compare the other algorithms with.
  *
- * Node 1 keeps a queue. A node that wants in asks node 1, is told when it may enter, and tells node
- * 1 when it has left. This is the "centralized scheme" with which Neilsen's thesis compares itself
- * (1989, chapter 6: three messages for an entry, none for the coordinator's own, a synchronization
- * delay of two). What the coordinator asks and tells itself is part of the same step and costs no
- * message.
+ * Node 1 keeps a queue. A node that wants to enter asks node 1, is told when it may enter, and
+ * tells node 1 when it has left. This is the "centralized scheme" with which Neilsen's thesis
+ * compares itself (1989, chapter 6: three messages for an entry, none for the coordinator's own, a
+ * synchronization delay of two). The coordinator's own requests and grants are part of the same
+ * step and cost no message.
  *
  * Network: a link between node 1 and every other, no loss, any order.
  *
@@ -219,7 +219,9 @@ const struct algorithm central = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "nobody_waits_in_vain", .local = nobody_waits_in_vain},
+                        {.name = "nobody_waits_in_vain",
+                         .meaning = "nobody is in the coordinator's queue while nobody is inside",
+                         .local = nobody_waits_in_vain},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -3,7 +3,8 @@
  *
  * Ernest Chang and Rosemary Roberts, "An Improved Algorithm for Decentralized Extrema-Finding in
  * Circular Configurations of Processes", Communications of the ACM 22(5), May 1979, pages 281-283;
- * as told by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.2.
+ * as described by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section
+ * 5.2.
  *
  * A process that initiates the election sends its number round the ring. A process that receives a
  * greater number passes it on. It replaces a smaller number by its own if it does not take part
@@ -18,12 +19,13 @@
  *
  * Departures.
  * - The guard is printed "case j < my_number and participant" (printed:participant). It must be
- *   "and not participant". With the printed guard a greater process that does not take part
- *   swallows the only number, and one that does sends its own number again and is elected twice. A
- *   handwritten note at the guard in our copy, "only participant", has noticed it.
+ *   "and not participant". With the printed guard, a greater process that does not take part
+ *   swallows the only number, and one that takes part sends its own number again and is elected
+ *   twice. Somebody has noticed this: in our copy "only participant" is written by hand at the
+ *   guard.
  * - The chapter sends "to the left"; its left is the direction of the ring here.
  * - The chapter announces only where "it is necessary for all the processes to know". Here it
- *   always is: ELECTED is always sent, and is counted separately.
+ *   always is necessary: ELECTED is always sent, and is counted separately.
  * - The elected process declares itself when its number has come back. It sets the variable
  *   `coordinator`, like all others, when ELECTED arrives.
  */
@@ -240,7 +242,10 @@ const struct algorithm chang_roberts = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "coordinator_is_the_maximum", .local = coordinator_is_the_maximum},
+                        {.name = "coordinator_is_the_maximum",
+                         .meaning = "the coordinator that a process knows has the greatest "
+                                    "identifier of all (with elect=least, the least)",
+                         .local = coordinator_is_the_maximum},
                         {.name = NULL},
                 },
         .state_size = state_size,

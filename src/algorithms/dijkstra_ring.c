@@ -5,10 +5,10 @@
  * exclusion", a note dated 12 March 1983, prompted by a private communication of K. Mani Chandy of
  * 1 March 1983.
  *
- * The token goes to the left, and only when it is called: a white process that wants in sends a
- * signal to the right. The signal colours the processes that it passes black ("the breadcrumbs of
- * Tom Thumb"), until it meets the token or a process that wants in itself. The token goes back
- * along the black processes, which become white again, and serves those that wait on its way.
+ * The token goes to the left, and only when it is called: a white process that wants to enter sends
+ * a signal to the right. The signal colours the processes that it passes black ("the breadcrumbs of
+ * Tom Thumb"), until it meets the token or a process that wants to enter itself. The token goes
+ * back along the black processes, which become white again, and serves those that wait on its way.
  *
  * Network: a ring with both directions, no loss. Order is not needed: a connection carries at most
  * one message at a time, a signal to the right or the token to the left. Two processes have two
@@ -17,9 +17,9 @@
  * Departures: none. In our scan of the note all negations (overbars) are lost. We have put them
  * back wherever the scan has the same guard twice. `--param text=printed:overbars` follows the scan
  * as far as possible: a process in its noncritical section that receives a signal takes the last of
- * the guards that look the same, and just becomes black. The note has no P2. "Enter critical
- * section" upon receipt of the token also means that the token stays here. The process keeps its
- * colour, because a black process has to send the token on to the left when it leaves.
+ * the guards that look the same, and only becomes black. The note has no invariant P2. "Enter
+ * critical section" upon receipt of the token also means that the token stays here. The process
+ * keeps its colour, because a black process has to send the token on to the left when it leaves.
  */
 #include "algorithm.h"
 
@@ -246,8 +246,8 @@ static bool P6(const struct site *site, const void *state)
 	return !process->token || process->state != NONCRITICAL || !process->black;
 }
 
-/* Returns the connection of a message, named by its right end. Signals go there, and the token
- * comes from there. */
+/* Returns the connection of a message, named by the process at its right end, to which signals go
+ * and from which the token comes. */
 static uint32_t connection_of(const struct network *network, const struct flight *flight)
 {
 	if (flight->message.body[0] == SIGNAL)
@@ -346,7 +346,8 @@ static bool permissible(const struct snapshot *snapshot)
 	return words_end(&words, at);
 }
 
-/* Counts the states. Each word gives one state for every process that it can begin at. */
+/* Counts the states. A word can begin at any process, so each word stands for as many states as
+ * there are processes. */
 static uint64_t count_permissible(const struct network *network)
 {
 	uint32_t nodes = network->graph.nodes;
@@ -404,14 +405,31 @@ const struct algorithm dijkstra_ring = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "P0_critical_has_the_token", .local = P0},
-                        {.name = "P1_token_does_not_wait", .local = P1},
-                        {.name = "P3_white_left_of_black_waits", .global = P3},
-                        {.name = "P4_signal_finds_white", .global = P4},
-                        {.name = "P5_token_finds_black_or_waiting", .global = P5},
-                        {.name = "P6_idle_token_is_white", .local = P6},
-                        {.name = "connection_has_one_message", .global = one_message},
+                        {.name = "P0_critical_has_the_token",
+                         .meaning = "a process in its critical section has the token",
+                         .local = P0},
+                        {.name = "P1_token_does_not_wait",
+                         .meaning = "a process that has the token does not wait",
+                         .local = P1},
+                        {.name = "P3_white_left_of_black_waits",
+                         .meaning = "the left neighbour of a black process waits or is black",
+                         .global = P3},
+                        {.name = "P4_signal_finds_white",
+                         .meaning = "a SIGNAL is on its way to a white process",
+                         .global = P4},
+                        {.name = "P5_token_finds_black_or_waiting",
+                         .meaning = "the TOKEN is on its way to a process that is black or waits",
+                         .global = P5},
+                        {.name = "P6_idle_token_is_white",
+                         .meaning = "a process that has the token and is in its noncritical "
+                                    "section is white",
+                         .local = P6},
+                        {.name = "connection_has_one_message",
+                         .meaning = "there is one message at most between two neighbours",
+                         .global = one_message},
                         {.name = "permissible",
+                         .meaning = "the ring, read from the token on, matches the regular "
+                                    "expression of the permissible states",
                          .global = permissible,
                          .permitted = count_permissible},
                         {.name = NULL},

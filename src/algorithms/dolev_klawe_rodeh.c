@@ -2,7 +2,7 @@
  * Dolev, Klawe and Rodeh's election on a ring with one direction.
  *
  * Danny Dolev, Maria Klawe and Michael Rodeh, "An O(n log n) Unidirectional Distributed Algorithm
- * for Extrema Finding in a Circle", Journal of Algorithms 3 (1982), pages 245-260; as told by
+ * for Extrema Finding in a Circle", Journal of Algorithms 3 (1982), pages 245-260; as described by
  * Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.4. The same was
  * found by Gary L. Peterson, "An O(n log n) Unidirectional Algorithm for the Circular Extrema
  * Problem", ACM Transactions on Programming Languages and Systems 4(4), October 1982, pages
@@ -12,9 +12,9 @@
  * nearer one, neighbourR (FIRST), and the one before that (SECOND). It decides in place of the
  * nearer one: if neighbourR is the greatest of the three numbers, the process goes on with that
  * number; otherwise it becomes passive and only relays. A stage costs 2n messages and leaves at
- * most half of the processes active. If its own max comes back to a process, it is the only active
- * one left, and max is the greatest number of all. The owner of that number has been passive since
- * the first stage, except in a ring of one.
+ * most half of the processes active. A process whose own max comes back is the only active one
+ * left, and max is the greatest number of all. The owner of that number has been passive since the
+ * first stage, except in a ring of one.
  *
  * `--param variant=peterson2` is one of the refinements that section 5.5.2 only names: Peterson's
  * algorithm with 1.44 n log n messages, where a process sends one message in each stage. In odd
@@ -404,8 +404,12 @@ const struct algorithm dolev_klawe_rodeh = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "max_never_falls", .local = max_never_falls},
+                        {.name = "max_never_falls",
+                         .meaning = "a process gives a number up only for a greater one",
+                         .local = max_never_falls},
                         {.name = "greatest_survives",
+                         .meaning = "until a leader is announced, an active process or a message "
+                                    "has the greatest number of those that take part",
                          .applies = nobody_starts_late,
                          .global = greatest_survives},
                         {.name = NULL},

@@ -2,8 +2,8 @@
  * Franklin's election on a ring with two directions.
  *
  * W. R. Franklin, "On an Improved Algorithm for Decentralized Extrema-Finding in Circular
- * Configurations of Processors", Communications of the ACM 25(5), May 1982, pages 336-337; as told
- * by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.5.1.
+ * Configurations of Processors", Communications of the ACM 25(5), May 1982, pages 336-337; as
+ * described by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.5.1.
  *
  * In each round an active process sends its number both ways and gets those of the nearest active
  * processes on its left and right. If its own number is the greatest of the three, it goes on to
@@ -41,8 +41,8 @@ enum standing { NOT_INVOLVED, ACTIVE, PASSIVE, LEADER };
 /* Numbers begin with 1; a 0 means that there is none. */
 struct state {
 	uint32_t left, right; /* the numbers that have arrived for this round, from either side */
-	/* A number that has arrived early, for the next round, from a side whose number for this
-	 * round is here. */
+	/* A number for the next round that has arrived early, from a side whose number for this
+	 * round has arrived too. */
 	uint32_t queued;
 	uint32_t leader;
 	uint8_t state; /* an enum standing */
@@ -320,7 +320,9 @@ const struct algorithm franklin = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "greatest_is_elected", .global = greatest_is_elected},
+                        {.name = "greatest_is_elected",
+                         .meaning = "only the process with the greatest identifier is elected",
+                         .global = greatest_is_elected},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -41,11 +41,12 @@ enum { PARAM_TEXT, PARAM_BROADCAST };
 enum { BROADCAST_CONTROLLED, BROADCAST_FLOOD };
 enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2, PRINTED_REWIRE = 4 };
 
-/* No clock gets as far as this. A clock that is set to it can still count on. */
+/* No clock gets this far in practice. A clock that is set to this value can still be
+ * incremented. */
 #define TIME_MAX (INT64_MAX / 2)
 
-/* What P_i knows about one process. Each process has at most one couple in all of req_array
- * (Lemma 2). */
+/* P_i's knowledge of one process. Each process has at most one couple in all of req_array (Lemma
+ * 2). */
 struct process {
 	/* The time of the youngest request ever received from that process; -1: none. For this
 	 * process itself: the time of its request that is not satisfied yet; -1: none. */
@@ -338,11 +339,10 @@ static void send_copy(const struct site *site, uint32_t origin, int64_t time, ui
 }
 
 /*
- * "The algorithm allows the network to be reconfigured. Only the neighbours set of every process has
- * to be updated" (7).
- * That is not enough: the new neighbour may have counted on a copy that would have come over a link
- * that is gone. So each end of a new link sends the requests that it knows and that may not be
- * satisfied, its own among them.
+ * "The algorithm allows the network to be reconfigured. Only the neighbours set of every process
+ * has to be updated" (7). That is not enough: the new neighbour may have counted on a copy that
+ * would have come over a link that is gone. So each end of a new link sends all requests that it
+ * knows, its own among them, except those that it knows to be satisfied.
  */
 static void linked(const struct site *site, void *state, uint32_t neighbour, struct out *out)
 {
@@ -636,10 +636,11 @@ static bool is_of_path(const struct snapshot *snapshot, const struct req *req, u
 	return found;
 }
 
-/* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e,
- * where z_a is the set of the names of the processes on the path followed by the request … from
- * P_i to P_k and z_e is the set of the names of the neighbours of every process in z_a." A request that is flooded carries no such set. With
- * the printed test a process forgets where a request that the token has deleted came from. */
+/* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e, where
+ * z_a is the set of the names of the processes on the path followed by the request … from P_i to
+ * P_k and z_e is the set of the names of the neighbours of every process in z_a." A request that is
+ * flooded carries no such set. With the printed test a process forgets where a request that the
+ * token has deleted came from. */
 static bool has_already_seen(const struct network *network)
 {
 	return (network->parameters[PARAM_TEXT] & PRINTED_SEEN) == 0 &&
@@ -798,12 +799,31 @@ const struct algorithm helary = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "lists_are_of_neighbours", .local = lists_are_of_neighbours},
-                        {.name = "ME2", .local = ME2},
-                        {.name = "ME3", .global = ME3},
-                        {.name = "lemma_1", .applies = has_already_seen, .global = lemma_1},
-                        {.name = "lemma_2", .global = lemma_2},
-                        {.name = "lemma_3", .applies = remembers_times, .global = lemma_3},
+                        {.name = "lists_are_of_neighbours",
+                         .meaning = "req_array names only neighbours, so that the token goes along "
+                                    "links",
+                         .local = lists_are_of_neighbours},
+                        {.name = "ME2",
+                         .meaning = "a node that is inside has the token",
+                         .local = ME2},
+                        {.name = "ME3",
+                         .meaning = "one node at most has the token, and none has it while it is "
+                                    "in flight",
+                         .global = ME3},
+                        {.name = "lemma_1",
+                         .meaning = "already_seen in a REQ lists exactly the nodes that the REQ "
+                                    "has visited and their neighbours",
+                         .applies = has_already_seen,
+                         .global = lemma_1},
+                        {.name = "lemma_2",
+                         .meaning = "what the nodes remember of a request leads the token to the "
+                                    "node that it is for",
+                         .global = lemma_2},
+                        {.name = "lemma_3",
+                         .meaning = "the token's date of a waiting node is older than the node's "
+                                    "request",
+                         .applies = remembers_times,
+                         .global = lemma_3},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -2,8 +2,8 @@
  * Hirschberg and Sinclair's election on a ring with two directions.
  *
  * D. S. Hirschberg and J. B. Sinclair, "Decentralized Extrema-Finding in Circular Configurations of
- * Processors", Communications of the ACM 23(11), November 1980, pages 627-628; as told by Michel
- * Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.3.
+ * Processors", Communications of the ACM 23(11), November 1980, pages 627-628; as described by
+ * Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.3.
  *
  * A candidate asks the processes within a distance of 1, 2, 4, ... on both sides whether its number
  * is greater than theirs, and waits for both answers before it doubles the distance. A process with
@@ -26,7 +26,7 @@
  *   receive, but sends it on in the direction in which its candidature came; ENDED stops there
  *   again, after n messages, because winner = number.
  * - In the printed text ENDED makes a process not_involved. A candidature that arrives later, from
- *   the other direction, then looks like one of a new election, and the process takes part for ever
+ *   the other direction, then looks like one of a new election, and the process takes part forever
  *   (printed:late). Here a process that knows the winner answers and passes on, but neither becomes
  *   lost nor initiates. So there is one election: a process that initiates again is only told the
  *   leader.
@@ -399,8 +399,13 @@ const struct algorithm hirschberg_sinclair = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "greatest_is_elected", .global = greatest_is_elected},
-                        {.name = "candidates_are_far_apart", .global = candidates_are_far_apart},
+                        {.name = "greatest_is_elected",
+                         .meaning = "only the process with the greatest identifier is elected",
+                         .global = greatest_is_elected},
+                        {.name = "candidates_are_far_apart",
+                         .meaning = "of 2^(i-1) + 1 neighbouring processes only one is a candidate "
+                                    "on paths of length 2^i",
+                         .global = candidates_are_far_apart},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -9,8 +9,9 @@
  * its links. A claim is a pair (level, identifier), where the level is the number of subjects that
  * the king has. The greater pair is stronger. Each process keeps the strongest claim that it has
  * seen, including its own if it is a king, and drops weaker claims. A king whose claim is dropped
- * gets no further. A subject that is claimed appeals to its lord, who must fall before the subject
- * may change sides. A king that has claimed all others is elected, and announces it.
+ * gets no further. A subject that is claimed by another king appeals to its lord, who must fall
+ * before the subject may change sides. A king that has claimed all others is elected, and announces
+ * it.
  *
  * Network: every pair of processes linked, no loss, any order. A process knows its links and its
  * own identifier, not those of the others. In the paper an answer goes back by the link by which
@@ -395,8 +396,13 @@ const struct algorithm korach_moran_zaks = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "king_has_no_lord", .local = king_has_no_lord},
-                        {.name = "king_keeps_its_subjects", .global = king_keeps_its_subjects},
+                        {.name = "king_has_no_lord",
+                         .meaning = "a king has no lord, and no claim against it is open",
+                         .local = king_has_no_lord},
+                        {.name = "king_keeps_its_subjects",
+                         .meaning = "a process that has accepted a king stays with it as long as "
+                                    "it is a king",
+                         .global = king_keeps_its_subjects},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -12,16 +12,17 @@
  *
  * Network: every pair of nodes is linked, no loss, ORDER IS NEEDED. If a RELEASE overtakes its
  * REQUEST, the REQUEST overwrites it, and the request of a node that has left stays first in the
- * queue for ever. (Even then two nodes are never inside together: see first_come_first_served.)
- * This file does not refuse messages that are possible only without order, so that the error can be
+ * queue forever. (Even then two nodes are never inside together: see first_come_first_served.) This
+ * file does not refuse messages that are possible only without order, so that the error can be
  * shown.
  *
- * Departures. In 2.1 a node sends no ACKNOWLEDGE if it "has not received the corresponding RELEASE
- * message". But the node itself sends this RELEASE. So here it sends none from its own REQUEST
- * until its RELEASE. 2.1 does not say when the clock ticks. Here it is incremented at a request and
- * at a release, and becomes max(clock, received) + 1 at every receipt. Sending an ACKNOWLEDGE is
- * not a tick; it carries the clock that the receipt of the REQUEST has just set. At its release a
- * node removes its own REQUEST from its queue (Lamport's rule 3) and puts nothing in its place.
+ * Departures. By 2.1 a node sends no ACKNOWLEDGE if it "has not received the corresponding RELEASE
+ * message". But it is the node itself that sends this RELEASE. So here a node sends no ACKNOWLEDGE
+ * from its own REQUEST until its own RELEASE. 2.1 does not say when the clock ticks. Here it is
+ * incremented at a request and at a release, and becomes max(clock, received) + 1 at every receipt.
+ * Sending an ACKNOWLEDGE is not a tick; it carries the clock that the receipt of the REQUEST has
+ * just set. At its release a node removes its own REQUEST from its queue (Lamport's rule 3) and
+ * puts nothing in its place.
  *
  * A node takes its number and sends its REQUEST in one step. 2.1 does not say so, and with `--param
  * text=printed:steps` it may receive messages in between. A timer ends that pause; it expires after
@@ -267,10 +268,10 @@ static bool receipt_comes_after(const struct site *site, const void *state)
 }
 
 /*
- * A node that is inside asked before all nodes that wait. This does not need ordered channels: what
- * J sent before its REQUEST has a lower clock, and J sends nothing more until its RELEASE. So no
- * message of J looks later than its REQUEST while J waits. With printed:steps J does send
- * something, and the invariant does not apply.
+ * A node that is inside asked before all nodes that wait. This does not need ordered channels:
+ * messages that J sent before its REQUEST have lower clocks, and J sends nothing more until its
+ * RELEASE. So while J waits, no message of J looks later than its REQUEST. With printed:steps J may
+ * send something in between, and the invariant does not apply.
  */
 static bool is_one_step(const struct network *network)
 {
@@ -338,8 +339,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->queue[a - 1].clock, a, other->queue[b - 1].clock, b);
 }
 
-/* Could the next request of another node still get a number below that of node i's request? That
- * node may not wait now, or it may be served before i and ask again. */
+/* Could another node's next request still get a number below that of node i's request? The other
+ * node may not be waiting now, or it may be served before i and ask again. */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -403,8 +404,12 @@ const struct algorithm lamport = {
         .parameters = parameters,
         .invariants =
                 (const struct invariant[]){
-                        {.name = "receipt_comes_after", .local = receipt_comes_after},
+                        {.name = "receipt_comes_after",
+                         .meaning = "a node's clock is ahead of all requests of others that it has "
+                                    "received",
+                         .local = receipt_comes_after},
                         {.name = "first_come_first_served",
+                         .meaning = "nobody is inside while an earlier request waits",
                          .applies = is_one_step,
                          .global = first_come_first_served},
                         {.name = NULL},

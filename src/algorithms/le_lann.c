@@ -1,20 +1,20 @@
 /*
- * Le Lann's ring: a token that goes round for ever.
+ * Le Lann's ring: a token that goes round forever.
  *
  * Gérard Le Lann, "Distributed Systems: Towards a Formal Approach", IFIP Congress, Toronto, August
- * 1977, pages 155-160; as told by Michel Raynal, chapter 2, "Election and Mutual Exclusion
+ * 1977, pages 155-160; as described by Michel Raynal, chapter 2, "Election and Mutual Exclusion
  * Algorithms", section 4.1, "A token circulating on a logical ring".
  *
- * The node that has the token may enter. When it is done, or if it does not want in, it passes the
- * token to its successor. Nodes never ask, so an entry costs one message when all want in, and any
- * number of messages when nobody does.
+ * The node that has the token may enter. When it is done, or if it does not want to enter, it
+ * passes the token to its successor. Nodes never ask, so an entry costs one message when all want
+ * to enter, and any number of messages when nobody does.
  *
  * Network: a ring with one direction, no loss. There is only one message, so order does not matter.
- * If the token is lost, everybody waits for ever; Misra's algorithm mends that.
+ * If the token is lost, everybody waits forever; Misra's algorithm mends that.
  *
  * Departures. Raynal's protocol, "wait (token); <critical section>; send (token)", describes only
- * processes that want in. A process that does not must pass the token on, and does so in the same
- * step. At the start the token is on its way from the holder to its successor.
+ * processes that want to enter. A process that does not must pass the token on, and does so in the
+ * same step. At the start the token is on its way from the holder to its successor.
  */
 #include "algorithm.h"
 

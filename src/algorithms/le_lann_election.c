@@ -3,7 +3,7 @@
  *
  * Gérard Le Lann, "Distributed Systems: Towards a Formal Approach", IFIP Congress, Toronto, August
  * 1977, pages 155-160; named by Michel Raynal, chapter 2, "Election and Mutual Exclusion
- * Algorithms", section 5.1, which tells no more of it than that n processes need n² messages.
+ * Algorithms", section 5.1, which says only that n processes need n² messages.
  *
  * Each initiator sends its number round the ring, and every process passes every number on. When
  * its own number has come back, an initiator has seen the numbers of all other initiators and knows
@@ -133,8 +133,8 @@ static int receive_elected(const struct site *site, struct state *node, struct i
 {
 	uint32_t j = (uint32_t)in_range(in, 1, NUMBER_MAX);
 
-	/* All numbers have passed before ELECTED, so j is `max` if channels keep order. If they
-	 * do not, this is not refused, so that the two leaders can be seen. */
+	/* All numbers have passed before ELECTED, so j is `max` if channels keep order. If they do
+	 * not, another j is not refused, so that the error (two leaders) can be shown. */
 	if (!in_end(in) || !node->participant)
 		return BATON_EMESSAGE;
 	on_elected(site, node, j, out);
@@ -244,8 +244,12 @@ const struct algorithm le_lann_election = {
         .invariants =
                 (const struct invariant[]){
                         {.name = "leader_is_no_less_than_an_initiator",
+                         .meaning = "the leader that an initiator knows has no lower identifier "
+                                    "than the initiator itself",
                          .local = leader_is_no_less_than_an_initiator},
-                        {.name = "leader_has_initiated", .local = leader_has_initiated},
+                        {.name = "leader_has_initiated",
+                         .meaning = "a process that leads has initiated",
+                         .local = leader_has_initiated},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -4,11 +4,11 @@
  * Mamoru Maekawa, "A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems", ACM
  * Transactions on Computer Systems 3(2), May 1985, pages 145-159. Beverly A. Sanders, "The
  * Information Structure of Distributed Mutual Exclusion Algorithms", ACM Transactions on Computer
- * Systems 5(3), August 1987, pages 284-299. Both as told by Mitchell L. Neilsen, "A DAG-Based
+ * Systems 5(3), August 1987, pages 284-299. Both as described by Mitchell L. Neilsen, "A DAG-Based
  * Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989, section 2.6.
  *
- * A node that wants in asks only its committee. Any two committees have a node in common, and a
- * node locks itself for one request at a time. So two requests never get the locks of their whole
+ * A node that wants to enter asks only its committee. Any two committees have a node in common, and
+ * a node locks itself for one request at a time. So two requests never get the locks of their whole
  * committees at the same time. If a node is locked for a request and an earlier request arrives, it
  * inquires (INQUIRE). The node that has the lock gives it back (RELINQUISH) if it cannot enter
  * anyway because another member has refused it (FAIL).
@@ -44,7 +44,7 @@ struct request {
 	uint8_t padding[3];
 };
 
-/* What a node that waits or is inside has heard from one member of its committee. */
+/* The last message that a node that waits or is inside has from one member of its committee. */
 enum vote {
 	VOTE_NONE,
 	VOTE_LOCKED,
@@ -647,12 +647,23 @@ const struct algorithm maekawa = {
         .parameters = parameters,
         .invariants =
                 (const struct invariant[]){
-                        {.name = "queue_is_ordered", .local = queue_is_ordered},
-                        {.name = "highest_is_the_highest", .local = highest_is_the_highest},
+                        {.name = "queue_is_ordered",
+                         .meaning = "a member's queue is in the order of the requests, and is "
+                                    "empty if the member has not given its vote",
+                         .local = queue_is_ordered},
+                        {.name = "highest_is_the_highest",
+                         .meaning = "a node's highest number is no less than any number that it "
+                                    "has seen",
+                         .local = highest_is_the_highest},
                         {.name = "only_the_first_has_no_fail",
+                         .meaning = "every request in a member's queue has got FAIL, except one at "
+                                    "the head for which the member has sent INQUIRE",
                          .applies = is_mended,
                          .local = only_the_first_has_no_fail},
-                        {.name = "a_vote_is_a_lock", .global = a_vote_is_a_lock},
+                        {.name = "a_vote_is_a_lock",
+                         .meaning =
+                                 "a member whose vote a node has is locked for that node's request",
+                         .global = a_vote_is_a_lock},
                         {.name = NULL},
                 },
         .shared_size = shared_size,

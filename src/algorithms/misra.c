@@ -2,9 +2,9 @@
  * Misra's regeneration of a lost token, on Le Lann's ring.
  *
  * Jayadev Misra, "Detecting Termination of Distributed Computations Using Markers", 2nd ACM
- * Symposium on Principles of Distributed Computing, Montreal, August 1983, pages 290-294; as told
- * by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 4.2, "Loss of
- * token: Misra's algorithm".
+ * Symposium on Principles of Distributed Computing, Montreal, August 1983, pages 290-294; as
+ * described by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 4.2,
+ * "Loss of token: Misra's algorithm".
  *
  * Two tokens go round: PING, which is the privilege, and PONG. They carry the numbers nbping and
  * nbpong = -nbping, which change each time the two meet. In each process m remembers the number of
@@ -32,10 +32,10 @@
  * - When a token is made again, both tokens are in this process. That is a meeting. A process that
  *   waits and makes PING again enters.
  * - A process that does not want PING passes it on at once, in the same step.
- * - At the start both tokens are on their way from the holder to its successor, PING first.
- * If both tokens are lost, nobody notices. With `--param tokens=K` there are more than two, and
- * nobody notices only if all K are lost: see misra_tokens.c. `--param modulus=n` counts with one
- * number less than the chapter asks for.
+ * - At the start both tokens are on their way from the holder to its successor, PING first. If both
+ * tokens are lost, nobody notices. With `--param tokens=K` there are more than two, and only the
+ * loss of all K goes unnoticed: see misra_tokens.c. `--param modulus=n` counts with one number less
+ * than the chapter asks for.
  */
 #include "algorithm.h"
 
@@ -346,8 +346,8 @@ static bool numbers_are_opposite(const struct snapshot *snapshot)
 	return nbping + nbpong == 0;
 }
 
-/* With more than two tokens the rules are others, which have neither the errors of the text nor
- * numbers that are counted up to a modulus. */
+/* With more than two tokens other rules apply, which have neither the errors of the text nor a
+ * modulus: refuse those parameters. */
 static const char *prepare(const struct network *network, void *shared)
 {
 	const uint64_t *parameters = network->parameters;
@@ -456,9 +456,14 @@ const struct algorithm misra = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "one_ping_at_most", .global = one_ping_at_most},
-                        {.name = "one_pong_at_most", .global = one_pong_at_most},
+                        {.name = "one_ping_at_most",
+                         .meaning = "there is one PING at most",
+                         .global = one_ping_at_most},
+                        {.name = "one_pong_at_most",
+                         .meaning = "there is one PONG at most",
+                         .global = one_pong_at_most},
                         {.name = "numbers_are_opposite",
+                         .meaning = "the numbers of PING and PONG add up to 0",
                          .applies = are_two,
                          .global = numbers_are_opposite},
                         {.name = NULL},

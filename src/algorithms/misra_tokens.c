@@ -19,8 +19,8 @@
  *   one, and for the token that made it, which overtakes PING if PING stays where it was made.
  * - Several tokens may notice the same loss at the same time, but only one may make the lost token
  *   again: the one with the lowest number among those that are not missing. It makes all tokens
- *   that are missing. A token that was not lost during the last round of another has been seen by
- *   it, so that no two tokens both believe that they are the lowest.
+ *   that are missing. A token that was not lost during another token's last round was seen by that
+ *   token. So no two tokens both believe that they are the lowest.
  */
 #include "misra_tokens.h"
 
@@ -56,7 +56,7 @@ static void remember(uint32_t tokens, struct state *node, uint8_t token)
 	node->m[0] = token;
 }
 
-/* Reads a number from `least` to `most` that was written as a signed one. */
+/* Reads a number from `least` to `most` that is encoded as a signed number. */
 static uint32_t read_number(struct in *in, uint32_t least, uint32_t most)
 {
 	int64_t value = in_int(in);

@@ -436,11 +436,22 @@ const struct algorithm neilsen = {
         .invariants =
                 (const struct invariant[]){
                         {.name = "sink_has_or_awaits_the_token",
+                         .meaning = "a node without NEXT has the token or waits for it, and has no "
+                                    "FOLLOW",
                          .local = sink_has_or_awaits_the_token},
-                        {.name = "holding_is_a_sink", .local = holding_is_a_sink},
-                        {.name = "every_path_ends_at_a_sink", .global = every_path_ends_at_a_sink},
-                        {.name = "shape_is_unchanged", .global = shape_is_unchanged},
+                        {.name = "holding_is_a_sink",
+                         .meaning = "a node that is HOLDING has neither NEXT nor FOLLOW",
+                         .local = holding_is_a_sink},
+                        {.name = "every_path_ends_at_a_sink",
+                         .meaning = "from every node NEXT leads to a node without NEXT",
+                         .global = every_path_ends_at_a_sink},
+                        {.name = "shape_is_unchanged",
+                         .meaning = "each edge of the tree is in use once: by NEXT of one of its "
+                                    "ends, or by a REQUEST in flight",
+                         .global = shape_is_unchanged},
                         {.name = "sinks_are_one_and_requests",
+                         .meaning = "there is one node without NEXT, and one more for each REQUEST "
+                                    "in flight",
                          .global = sinks_are_one_and_requests},
                         {.name = NULL},
                 },

@@ -251,8 +251,8 @@ static bool token_is_not_kept_from_the_queue(const struct site *site, const void
 }
 
 /* While the token is elsewhere, ASKED is true if and only if the queue is not empty. With the
- * printed text ASKED may be false although nodes wait. That direction is not checked then, so that
- * the search goes on and finds the harm that is done. */
+ * printed text ASKED may be false although nodes wait. That direction is then not checked, so that
+ * the search goes on and finds the harm that follows. */
 static bool asks_while_somebody_waits(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -271,8 +271,8 @@ static uint32_t next_of(const struct snapshot *snapshot, uint32_t node)
 
 /*
  * "The NEXT variables always indicate the direction in which the token is located": no two
- * neighbours point to each other, unless the token is on its way between them. In a tree a walk
- * that never turns back must end, so from every node the NEXT variables lead to the token.
+ * neighbours point to each other, unless the token is on its way between them. A walk in a tree
+ * that never turns back must end. So the NEXT variables lead from every node to the token.
  */
 static bool next_leads_to_the_token(const struct snapshot *snapshot)
 {
@@ -300,9 +300,9 @@ static bool next_leads_to_the_token(const struct snapshot *snapshot)
 
 /*
  * Starts at the node that has the token or is about to get it, goes to the first node in its queue,
- * from there to the first in that node's queue, and so on. What comes after a neighbour in a queue
- * is not certain: it is served only when the token comes back, and by then other requests may have
- * come before it.
+ * from there to the first in that node's queue, and so on. The order of nodes after a neighbour in
+ * a queue is not certain: they are served only when the token comes back, and by then other
+ * requests may have come before them.
  */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
@@ -430,9 +430,16 @@ const struct algorithm raymond = {
         .invariants =
                 (const struct invariant[]){
                         {.name = "token_is_not_kept_from_the_queue",
+                         .meaning =
+                                 "a node that has the token and does not use it has an empty queue",
                          .local = token_is_not_kept_from_the_queue},
-                        {.name = "asks_while_somebody_waits", .local = asks_while_somebody_waits},
-                        {.name = "next_leads_to_the_token", .global = next_leads_to_the_token},
+                        {.name = "asks_while_somebody_waits",
+                         .meaning = "a node without the token has asked for it if and only if its "
+                                    "queue is not empty",
+                         .local = asks_while_somebody_waits},
+                        {.name = "next_leads_to_the_token",
+                         .meaning = "from every node NEXT leads to the token",
+                         .global = next_leads_to_the_token},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -6,15 +6,15 @@
  * Neilsen, "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State
  * University, 1989, section 2.2, with the names of the paper.
  *
- * A node that wants in takes a number, sends it to all others, and enters when all have replied. A
- * node that wants in too and has the lower number replies only when it has left. So a single REPLY
- * serves as both Lamport's ACKNOWLEDGE and his RELEASE.
+ * A node that wants to enter takes a number, sends it to all others, and enters when all have
+ * replied. A node that wants to enter too and has the lower number replies only when it has left.
+ * So a single REPLY serves as both Lamport's ACKNOWLEDGE and his RELEASE.
  *
  * Network: every pair of nodes is linked, no loss, any order.
  *
  * Departures. 2.2 does not say what happens when two numbers are equal, which is possible: the
- * lower node comes first. The number is one more than the highest number *received*, so that a node
- * that receives no other REQUEST takes the same number again. Choosing the number and sending the
+ * lower node comes first. The number is one more than the highest number *received*, so a node that
+ * receives no other REQUEST takes the same number again. Choosing the number and sending the
  * REQUESTs is one step, and so is an exit. 2.2 does not say so, and with `--param
  * text=printed:steps` a node that has chosen its number may handle REQUESTs before it sends its
  * own. A timer stands for the time in between, and expires after all messages in flight have
@@ -228,8 +228,8 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 		}
 		for (size_t f = 0; f < snapshot->flights_count; f++) {
 			const struct flight *flight = &snapshot->flights[f];
-			/* This is a REQUEST, whose REPLY will go to its origin, or it is the REPLY.
-			 * */
+			/* The message is a REQUEST, whose REPLY will go to its origin, or it is
+			 * that REPLY. */
 			count += (flight->origin != 0 ? flight->origin : flight->to) == i;
 		}
 		const struct state *node = snapshot->states[i - 1];
@@ -328,8 +328,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->Our_Sequence_Number, a, other->Our_Sequence_Number, b);
 }
 
-/* Could the next request of another node still get a number below that of node i's request? That
- * node may not wait now, or it may be served before i and ask again. */
+/* Could another node's next request still get a number below that of node i's request? The other
+ * node may not be waiting now, or it may be served before i and ask again. */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -413,9 +413,16 @@ const struct algorithm ricart_agrawala = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "idle_owes_nothing", .local = idle_owes_nothing},
-                        {.name = "replies_are_to_come", .global = replies_are_to_come},
+                        {.name = "idle_owes_nothing",
+                         .meaning = "a node that neither waits nor is inside owes nobody a REPLY, "
+                                    "and awaits none",
+                         .local = idle_owes_nothing},
+                        {.name = "replies_are_to_come",
+                         .meaning = "every REPLY that a node waits for will come: its REQUEST or "
+                                    "the REPLY is in flight, or the REPLY is deferred",
+                         .global = replies_are_to_come},
                         {.name = "inside_comes_first",
+                         .meaning = "nobody is inside while an earlier request waits",
                          .applies = is_one_step,
                          .global = inside_comes_first},
                         {.name = NULL},

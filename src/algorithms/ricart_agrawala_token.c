@@ -5,22 +5,22 @@
  * Networks' by Carvalho and Roucairol", Communications of the ACM 26(2), February 1983, pages
  * 147-148; as Michel Raynal gives it, chapter 2, section 3, with his names.
  *
- * A node that wants in and does not have the token tells all others, with a number that counts its
- * requests. The token is an array: token(j) is the number of the last request of j that was served.
- * A node that has the token and does not need it looks for a node that has asked since, beginning
- * with its successor.
+ * A node that wants to enter and does not have the token tells all others, with a number that
+ * counts its requests. The token is an array: token(j) is the number of the last request of j that
+ * was served. A node that has the token and does not need it looks for a node that has asked since,
+ * beginning with its successor.
  *
- * `--param choose=oldest` is Hélary, Plouzeau and Raynal's algorithm for a network that is known to be
- * complete, as section 6 of their report (1986) gets it from this one: "We use logical clocks instead
- * of request counters and we send the token to the creator of the oldest request known instead of
- * using a logical ring". token(i) is then their lud[i], the clock of P_i when it last gave the token
- * away, and requests are ordered by time and, where times are equal, by process.
+ * `--param choose=oldest` is Hélary, Plouzeau and Raynal's algorithm for a network that is known to
+ * be complete, as section 6 of their report (1986) gets it from this one: "We use logical clocks
+ * instead of request counters and we send the token to the creator of the oldest request known
+ * instead of using a logical ring". token(i) is then their lud[i], the clock of P_i when it last
+ * gave the token away, and requests are ordered by time and, where times are equal, by process.
  *
- * `--param retry=on` is the "recovery procedure based on a time-out mechanism" that section 3.6 asks
- * for if requests can be lost, and does not describe. A process that has waited so long that a
- * request and the token would have arrived sends its request again, to all and with the same number.
- * A copy that comes too late does nothing, because its number is not greater than that of the token.
- * A lost token stays lost.
+ * `--param retry=on` is the "recovery procedure based on a time-out mechanism" that section 3.6
+ * asks for if requests can be lost, and does not describe. A process that has waited so long that a
+ * request and the token would have arrived sends its request again, to all and with the same
+ * number. A copy that comes too late does nothing, because its number is not greater than that of
+ * the token. A lost token stays lost.
  *
  * Network: every pair of nodes linked, no loss (retry=on: no loss of the token), any order.
  *
@@ -49,7 +49,8 @@ enum { PARAM_TEXT, PARAM_CHOOSE, PARAM_RETRY };
 enum { CHOOSE_ROUND, CHOOSE_OLDEST };
 
 /* retry=on: how long a process waits, in multiples of the longest message delay, before it repeats
- * its request. If nobody else wants in, the request and the token take one such delay each. */
+ * its request. If nobody else wants to enter, the request and the token take one such delay
+ * each. */
 enum { RETRY_DELAYS = 2 };
 
 /* The errors of the published text, as bits. */
@@ -217,8 +218,8 @@ static void on_token(const struct site *site, struct state *node, struct out *ou
 		node->requests[site->self - 1] = 0;
 		out_disarm(out, TIMER_RETRY);
 	}
-	/* With the printed rule the token may come without having been asked for. The next
-	 * prelude finds it here. */
+	/* With the printed rule the token may come although this node did not ask. The next prelude
+	 * then finds it here. */
 	if (node->waits)
 		enter(node, out);
 	node->waits = false;
@@ -265,7 +266,7 @@ static int receive_token(const struct site *site, struct state *node, struct in 
 	if (!in_end(in) || node->token_present)
 		return BATON_EMESSAGE;
 	/* The token comes to serve the node's last request. With the printed rule it may come
-	 * unasked. */
+	 * although the node did not ask. */
 	if ((chooses_oldest(site->parameters) ? own >= node->clock
 	                                      : own + node->waits != node->clock) ||
 	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
@@ -509,9 +510,14 @@ const struct algorithm ricart_agrawala_token = {
         .invariants =
                 (const struct invariant[]){
                         {.name = "held_where_present",
+                         .meaning = "only the node where the token is holds it, and that node does "
+                                    "not wait",
                          .applies = is_one_step,
                          .local = held_where_present},
                         {.name = "token_counts_what_was_served",
+                         .meaning = "the token's number for a node is less than that of the node's "
+                                    "last request while it waits, and the same when the request is "
+                                    "over",
                          .global = token_counts_what_was_served},
                         {.name = NULL},
                 },

@@ -9,8 +9,8 @@
  *
  * Each site keeps a guess at the state of every other site: requesting (R), executing (E), holding
  * the idle token (H), or none of these (N). It also keeps the number of the last request that it
- * knows of. A site that wants in asks only those sites that it believes to be requesting: one of
- * them has the token or will soon have it. The token has such vectors of its own, TSV and TSN. A
+ * knows of. A site that wants to enter asks only those sites that it believes to be requesting: one
+ * of them has the token or will soon have it. The token has such vectors of its own, TSV and TSN. A
  * site that leaves merges them with its own.
  *
  * Network: every pair of sites is linked, no loss, any order.
@@ -36,7 +36,7 @@ enum { PRINTED_OUTDATED = 1 };
 #define NUMBER_MAX (UINT64_MAX >> 1)
 
 /*
- * What a site knows about one site. The whole state is an array with an element for each site. SV
+ * The knowledge of one site about another. A state is an array with an element for each site. SV
  * and TSV of other sites are 'R' or 'N'; its own SV is its true state. TSV and TSN belong to the
  * token and are 0 while it is elsewhere.
  */
@@ -137,7 +137,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	self->TSV = 'N';
 	merge(site, of);
 	/* The search goes round robin, so that no site that the token knows of is passed over
-	 * for ever. */
+	 * forever. */
 	for (uint32_t k = 1; k < site->nodes; k++) {
 		uint32_t j = (site->self - 1 + k) % site->nodes + 1;
 		if (of[j - 1].TSV == 'R') {
@@ -174,11 +174,11 @@ static void on_new_request(const struct site *site, struct state *of, uint32_t j
 }
 
 /*
- * j has asked again or was served since it sent this REQUEST. When it sent it, j believed that this
- * site was requesting, but it may have dropped that belief when it left. If this site does not
- * believe j to be requesting either, neither of the two would ever ask the other. So from now on
- * this site asks j. And if this site has the token or waits for it, so that j should ask it, it
- * sends j a REQUEST of its own.
+ * The REQUEST is outdated: since it was sent, j has asked again or was served. When j sent it, j
+ * believed that this site was requesting, but may have dropped that belief when it left. If this
+ * site does not believe j to be requesting either, neither of the two would ever ask the other. So
+ * from now on this site asks j. And if this site has the token or waits for it, j should ask it, so
+ * it sends j a REQUEST of its own.
  */
 static void on_outdated_request(const struct site *site, struct state *of, uint32_t j,
                                 struct out *out)
@@ -384,8 +384,8 @@ static bool is_asking(const struct snapshot *snapshot, uint32_t from, uint32_t t
 }
 
 /*
- * This is what the staircase is for: of any two sites, at least one asks the other when it wants
- * in. The printed text breaks this invariant and the next; they do not apply to it.
+ * The staircase ensures this: of any two sites, at least one asks the other when it wants to enter.
+ * The printed text breaks this invariant and the next, so they do not apply to it.
  */
 static bool is_mended(const struct network *network)
 {
@@ -408,8 +408,8 @@ static bool of_two_one_asks_the_other(const struct snapshot *snapshot)
 }
 
 /*
- * A site that wants in asks the site that has the token. If it does not believe that site to be
- * requesting, a REQUEST is on its way that will tell it, or one that will be answered by such a
+ * A site that wants to enter asks the site that has the token. If it does not believe that site to
+ * be requesting, a REQUEST is on its way that will tell it, or one that will be answered by such a
  * REQUEST.
  */
 static bool who_has_the_token_is_asked(const struct snapshot *snapshot)
@@ -476,12 +476,22 @@ const struct algorithm singhal = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "vectors_are_well_formed", .local = vectors_are_well_formed},
-                        {.name = "token_knows_who_waits", .global = token_knows_who_waits},
+                        {.name = "vectors_are_well_formed",
+                         .meaning = "SV of another node is R or N, and TSV and TSN are empty where "
+                                    "the token is not",
+                         .local = vectors_are_well_formed},
+                        {.name = "token_knows_who_waits",
+                         .meaning = "a node that waits according to the token does wait, with that "
+                                    "number",
+                         .global = token_knows_who_waits},
                         {.name = "of_two_one_asks_the_other",
+                         .meaning = "of two nodes one takes the other to be requesting, or soon "
+                                    "will: its REQUEST is in flight",
                          .applies = is_mended,
                          .global = of_two_one_asks_the_other},
                         {.name = "who_has_the_token_is_asked",
+                         .meaning = "a node that wants in asks the node that has the token, or "
+                                    "will be told to",
                          .applies = is_mended,
                          .global = who_has_the_token_is_asked},
                         {.name = NULL},

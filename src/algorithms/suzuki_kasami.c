@@ -4,19 +4,19 @@
  * Ichiro Suzuki and Tadao Kasami, "A Distributed Mutual Exclusion Algorithm", ACM Transactions on
  * Computer Systems 3(4), November 1985, pages 344-349; Figure 1.
  *
- * A node that wants in and does not have the privilege tells all others, with a number. The
+ * A node that wants to enter and does not have the privilege tells all others, with a number. The
  * privilege carries the queue Q of nodes that wait and, in LN, the number of the last request of
  * each node that was granted. The holder appends to Q all nodes that it knows to have asked since.
  *
  * Network: every pair of nodes is linked, no loss, any order.
  *
  * Departures. The epilogue of P1, from LN[I] := RN[I] to Requesting := false, is one step, and so
- * is its prologue. The paper says this only of P2, but a REQUEST that is handled between the scan
- * of RN and Requesting := false would be missed by both. The text counts requests from n = 1. In
- * the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the privilege is
- * elsewhere. `--param text=printed:steps` runs P1 as the paper has it, so that P2 may run in
- * between: Requesting := false waits for a timer, which expires after all messages in flight have
- * arrived.
+ * is its prologue. The paper says this only of P2. But if a REQUEST is handled between the scan of
+ * RN and Requesting := false, neither the scan nor P2 serves it. The text counts requests from
+ * n = 1. In the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the
+ * privilege is elsewhere. `--param text=printed:steps` runs P1 as the paper has it, so that P2 may
+ * run in between: Requesting := false waits for a timer, which expires after all messages in flight
+ * have arrived.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -441,7 +441,10 @@ const struct algorithm suzuki_kasami = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "queue_has_each_once", .local = queue_has_each_once},
+                        {.name = "queue_has_each_once",
+                         .meaning = "no node is in Q twice, and the node that has the privilege is "
+                                    "not in it",
+                         .local = queue_has_each_once},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -13,7 +13,7 @@
  *
  * Departures. A node waits once in each round. In Figure 2 it waits for REPLYs after every critical
  * section while RN[I] = L-1. But a node that has kept the privilege and enters again has not asked;
- * nobody replies again, and it waits for ever. Here it waits only if it asked for this entry, which
+ * nobody replies again, and it waits forever. Here it waits only if it asked for this entry, which
  * LN[I] tells.
  *
  * Numbers are modulo 2L, with rounds of L. The wait ensures that no message of the old round is
@@ -258,8 +258,8 @@ static void on_request(const struct site *site, struct state *node, uint32_t j, 
 static void on_privilege(struct state *node, struct out *out)
 {
 	node->HavePrivilege = true;
-	/* With the printed modulus the privilege may come without having been asked for. P1
-	 * finds it at its next request. */
+	/* With the printed modulus the privilege may come although this node did not ask. P1 finds
+	 * it at its next request. */
 	if (node->Requesting)
 		out_enter(out);
 }
@@ -312,7 +312,7 @@ static int32_t read_privilege(const struct site *site, struct in *in, struct sta
 		node->Q_count = count;
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
-		/* With the printed modulus P2 may send a node a Q that contains it. */
+		/* With the printed modulus, P2 may send a node a Q that contains this very node. */
 		if (j == site->self && !is_modulo_L(site))
 			in->bad = true;
 		if (node != NULL)
@@ -664,10 +664,18 @@ const struct algorithm suzuki_kasami_b = {
                 },
         .invariants =
                 (const struct invariant[]){
-                        {.name = "counts_are_within_a_round", .local = counts_are_within_a_round},
+                        {.name = "counts_are_within_a_round",
+                         .meaning = "counts are less than L, and REPLYs are counted only at the "
+                                    "end of a round",
+                         .local = counts_are_within_a_round},
                         {.name = "privilege_goes_to_who_waits",
+                         .meaning = "the privilege goes to a node that waits, and every node in Q "
+                                    "waits",
                          .global = privilege_goes_to_who_waits},
-                        {.name = "LN_tells_who_waits", .global = LN_tells_who_waits},
+                        {.name = "LN_tells_who_waits",
+                         .meaning = "LN of a node is the number of its last request if this was "
+                                    "granted, and the one before if it waits",
+                         .global = LN_tells_who_waits},
                         {.name = NULL},
                 },
         .state_size = state_size,

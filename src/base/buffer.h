@@ -1,5 +1,6 @@
 /*
- * Bytes that are appended at the end and taken from the front. All zero means empty.
+ * Bytes that are appended at the end and taken from the front. A struct of zeros is an empty
+ * buffer.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
@@ -21,12 +22,14 @@ static inline size_t buffer_size(const struct buffer *buffer)
 
 static inline const char *buffer_front(const struct buffer *buffer)
 {
-	return buffer->bytes + buffer->start;
+	/* Not even 0 may be added to NULL, and a buffer that was never used has nothing else. */
+	return buffer->start != 0 ? buffer->bytes + buffer->start : buffer->bytes;
 }
 
 void buffer_make_room(struct buffer *buffer, size_t size);
 
-/* Returns where the next `size` bytes may be written; the caller moves buffer->end. */
+/* Makes room for `size` more bytes, and returns where to write them. The caller then moves
+ * buffer->end. */
 static inline char *buffer_need(struct buffer *buffer, size_t size)
 {
 	if (buffer->room - buffer->end < size)

@@ -6,13 +6,12 @@
 
 #include <stdint.h>
 
-/* Reads the clock that goes on while the machine is suspended. Leases, graces and all deadlines of
- * the service use it. */
+/* Reads CLOCK_BOOTTIME, which goes on while the machine is suspended. */
 uint64_t clock_boot_ns(void);
 /* Reads the clock that members and voters use; see lease_clock.h. */
 uint64_t clock_lease_ns(void);
-/* Reads the clock that stands still while the machine is suspended. It measures how long work took.
- * */
+/* Reads CLOCK_MONOTONIC, which stands still while the machine is suspended. It measures how long
+ * work took. */
 uint64_t clock_monotonic_ns(void);
 /* Returns the time since 1970, which may jump. */
 uint64_t clock_real_ns(void);

@@ -1,6 +1,6 @@
 /*
- * An array that grows by half each time, so that many small steps cost little and a large array
- * does not double.
+ * Arrays that grow by half each time: appending stays cheap on average, and a large array does not
+ * double.
  */
 #ifndef BASE_GROW_H
 #define BASE_GROW_H

@@ -15,6 +15,6 @@ void memory_failed(void)
 	static const char words[] = "baton: out of memory\n";
 	ssize_t written = write(STDERR_FILENO, words, sizeof(words) - 1);
 
-	(void)written; /* nobody is left to be told if even this failed */
+	(void)written; /* if even this fails, nobody can be told */
 	_exit(exit_code);
 }

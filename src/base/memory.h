@@ -1,6 +1,6 @@
 /*
- * Running out of memory. It is no bug (must.h) and no bad input: the process says so in one line
- * and ends, with an exit code that the command chooses.
+ * Running out of memory. This is neither a bug (must.h) nor bad input: the process says so in one
+ * line and ends, with an exit code that the command chooses.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H

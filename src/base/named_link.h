@@ -1,6 +1,7 @@
 /*
- * A link between two hosts, by their names, where not all hosts reach each other. A list of them takes
- * the place of a topology: the graph of a view is what the list says of its members.
+ * A link between two hosts, given by their names, for networks in which not all hosts reach each
+ * other. A list of links replaces the topology: the graph of a view has the listed links between
+ * its members.
  */
 #ifndef BASE_NAMED_LINK_H
 #define BASE_NAMED_LINK_H

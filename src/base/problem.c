@@ -3,6 +3,7 @@
 #include "tame.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,8 @@ int problem_set(struct problem *problem, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
-	/* The text may quote what the user gave. Whatever that is, the problem must stay one
-	 * line. */
+	/* The text may quote the user's input, but must stay one line without control
+	 * characters. */
 	tame_text(problem->text, strlen(problem->text));
 	return -1;
 }
@@ -24,6 +25,18 @@ enum { LENGTH_MAX = 32 };
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
+}
+
+static char small(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Names are written in small letters, or in capitals as those of messages and variables: which of
+ * them was typed says nothing. */
+static bool is_same_letter(char a, char b)
+{
+	return small(a) == small(b);
 }
 
 /* Computes Levenshtein's distance, where two exchanged neighbouring letters count as one change. */
@@ -38,8 +51,9 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 		now[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
 			now[j] = least(least(before[j], now[j - 1]) + 1,
-			               before[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+			               before[j - 1] + !is_same_letter(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
+			    is_same_letter(a[i - 2], b[j - 1]))
 				now[j] = least(now[j], earlier[j - 2] + 1);
 		}
 	}
@@ -59,7 +73,7 @@ const char *nearest_name(const char *given, const char *const *names)
 		if (length > LENGTH_MAX)
 			continue;
 		size_t d = distance(given, given_length, *names, length);
-		/* A prefix of a name is near it, however long the name is. */
+		/* A prefix counts as near, no matter how long the name is. */
 		if (given_length >= 2 && strncmp(given, *names, given_length) == 0)
 			d = 1;
 		if (d < nearest_distance && d <= 1 + length / 3) {

@@ -1,6 +1,6 @@
 /*
- * What is wrong with a user's input: one line of text. Functions that can find a problem return -1
- * and write it.
+ * A problem: one line of text that says what is wrong with a user's input. Functions that find a
+ * problem write it and return -1.
  */
 #ifndef BASE_PROBLEM_H
 #define BASE_PROBLEM_H

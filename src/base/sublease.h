@@ -1,15 +1,15 @@
 /*
- * The lease of a client that cannot read the lease word of its node, because it is on another host:
- * it asks again and again how much of the node's lease is left, and goes by its own clock. The rates
- * of the two clocks differ from true time by at most a thousandth each; reading them takes less than
- * 2 ms.
+ * The lease of a client that cannot read its node's lease word, because it is on another host. The
+ * client asks the node repeatedly how much of the lease is left, and uses its own clock. The rates
+ * of the two clocks differ from true time by at most a thousandth each; reading them takes less
+ * than 2 ms.
  */
 #ifndef BASE_SUBLEASE_H
 #define BASE_SUBLEASE_H
 
 #include <stdint.h>
 
-/* Returns when the client must have stopped. `asked` is what its clock said before it asked,
+/* Returns when the client must have stopped, by its own clock. `asked` is the time before it asked,
  * because the answer may have taken any time; `left_ns` is the answer. */
 uint64_t sublease_end(uint64_t asked, uint64_t left_ns);
 

@@ -1,6 +1,6 @@
 /*
- * Filters control characters. Names and what strangers send may contain any bytes; what a person
- * sees must stay one line and must not control the terminal.
+ * Filters control characters. Names and texts from strangers may contain any bytes, but what a
+ * person sees must stay one line and must not control the terminal.
  */
 #ifndef BASE_TAME_H
 #define BASE_TAME_H

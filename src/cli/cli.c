@@ -46,8 +46,8 @@ static bool is_abbreviated(const char *word, const struct option *options)
 	return true;
 }
 
-/* Passes a file for TLS on to libbaton, and to the commands that this one runs. Returns false if it
- * is another option. */
+/* Takes an option that names a file for TLS: sets the variable that libbaton, and commands that
+ * this one runs, read. Returns false if it is another option. */
 static bool take_tls(int option, const char *file)
 {
 	static const char *const names[] = {"BATON_TLS_CA", "BATON_TLS_CERT", "BATON_TLS_KEY"};
@@ -234,7 +234,7 @@ static void on_interrupt_clear(int number)
 	static const char clear[] = "\r\033[K";
 
 	if (progress_visible && write(STDERR_FILENO, clear, sizeof(clear) - 1) < 0)
-		progress_visible = 0; /* a signal handler cannot do more if the write fails */
+		progress_visible = 0; /* a signal handler can do nothing if the write fails */
 	raise(number);
 }
 

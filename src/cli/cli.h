@@ -1,5 +1,5 @@
 /*
- * What the subcommands share: their functions, exit codes, options and progress.
+ * Declarations that the subcommands share: their functions, exit codes, options and progress.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -46,8 +46,9 @@ int command_can(int argc, char **argv);
 int usage_problem(const char *command, const struct problem *problem);
 
 /*
- * Returns the next option, as getopt_long does; '?' and a problem that suggests the nearest name
- * for a wrong one; -1 at the end. Operands may stand anywhere and are moved to the end.
+ * Returns the next option, as getopt_long does. For a wrong option returns '?' and a problem that
+ * suggests the nearest name. Returns -1 at the end. Operands may come anywhere and are moved to the
+ * end.
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
@@ -61,8 +62,8 @@ enum { OPTION_TLS = 512 };
 		"tls-key", required_argument, NULL, OPTION_TLS + 2                                 \
 	}
 
-/* Does the same with one-letter options too. `letters` is as for getopt and begins with ":" or
- * "+:". With "+:" options end at the first operand. */
+/* Like next_option, but with one-letter options too. `letters` is as for getopt and begins with ":"
+ * or "+:". With "+:" options end at the first operand. */
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 
@@ -114,11 +115,11 @@ void announce_work(const char *command, double messages, const char *less);
 /* Warns on stderr of "--reorder" with an algorithm that needs ordered channels. */
 void warn_of_order(const char *command, const struct setup *setup);
 
-/* From now on Ctrl-C (SIGINT) or SIGTERM only sets the flag that this returns, so that the command can
- * report what it has found so far and end files with a whole line. A second one ends the program at
- * once. A signal that was ignored when the program started stays ignored. */
+/* From now on Ctrl-C (SIGINT) or SIGTERM only sets the flag that this returns, so that the command
+ * can report what it has found so far and end files with a whole line. A second one ends the
+ * program at once. A signal that was ignored when the program started stays ignored. */
 const volatile sig_atomic_t *watch_for_interrupt(void);
-/* Ends the program by the signal that has come, if one has, so that the parent process sees that it
+/* If a signal has come, ends the program by that signal, so that the parent process sees that it
  * was interrupted. */
 void end_if_interrupted(void);
 

@@ -4,7 +4,8 @@
 #ifndef CLI_HELP_TEXTS_H
 #define CLI_HELP_TEXTS_H
 
-/* The text of a command, or a part of it: C limits the length of one. Parts follow each other. */
+/* The text of a command, or a part of it. Long texts have several parts in a row, because C limits
+ * the length of a string literal. */
 struct help_text {
 	const char *name;
 	const char *text;

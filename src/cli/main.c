@@ -11,7 +11,8 @@
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	/* The command belongs to the laboratory: running out of memory is a limit like others. */
+	/* The command belongs to the laboratory, where running out of memory is reported like any
+	 * other limit. */
 	bool laboratory;
 };
 

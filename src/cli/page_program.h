@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Executes baton-web in the place of this program. Returns only if that fails, -1 and a problem. */
+/* Replaces this program by baton-web. Returns only if that fails: -1 and a problem. */
 int page_program_execute(char *const *argv, struct problem *problem);
 
 /* Returns 0 if baton-web is there, otherwise -1 and a problem. */

@@ -19,16 +19,16 @@
  *   nothing else: an algorithm that must know the sender puts it into the message. So for the
  *   checker too a message in flight is (receiver, side, bytes).
  * - `receive` decodes everything before it changes anything. For bad bytes it returns
- *   BATON_EMESSAGE, changes nothing and sends nothing. The laboratory never damages bytes, so there
- *   a refusal is a violation. So is entering without having asked, and sending to a node that is
- *   not a neighbour.
+ *   BATON_EMESSAGE, changes nothing and sends nothing. The laboratory never damages bytes, so a
+ *   refusal there is a violation. Entering without having asked, and sending to a node that is not
+ *   a neighbour, are violations too.
  * - Sizes follow from the number of nodes. There is no other limit.
- * - What a node sends to itself is part of the same step and not a message, except on a ring of
- *   one.
+ * - A node sends no messages to itself, except on a ring of one: what it would tell itself is part
+ *   of the same step.
  *
  * A node is idle, waiting (from `request` to EFFECT_ENTER), inside (until `release`), or leaving
- * (after `release`, while `ready` returns false). An election has no inside: a process waits from
- * `request` until it has learned the leader, and takes part while `ready` returns false.
+ * (after `release`, while `ready` returns false). In an election no node is ever inside: a process
+ * waits from `request` until it has learned the leader, and takes part while `ready` returns false.
  */
 #ifndef CORE_ALGORITHM_H
 #define CORE_ALGORITHM_H
@@ -60,10 +60,10 @@ enum { PARAMETERS_MAX = 4, TIMERS_MAX = 8 };
 struct network;
 
 /*
- * What a node knows from the start; valid during one step. `neighbours` are those in the graph that
- * the algorithm needs (for neilsen and raymond the logical tree), in increasing order. In a
- * complete graph it is NULL, because all other nodes are neighbours; site_neighbour works for both.
- * `left` and `right` are set on a ring only, `toward` in a tree only.
+ * A site: what a node knows from the start. Valid during one step. `neighbours` are those in the
+ * graph that the algorithm needs (for neilsen and raymond the logical tree), in increasing order.
+ * In a complete graph it is NULL, because all other nodes are neighbours; site_neighbour works for
+ * both. `left` and `right` are set on a ring only, `toward` in a tree only.
  */
 struct site {
 	uint32_t self; /* this node's number, from 1 to `nodes` */
@@ -89,7 +89,7 @@ static inline uint32_t site_neighbour(const struct site *site, uint32_t k)
 	return k + 1 < site->self ? k + 1 : k + 2;
 }
 
-/* What a message does. All algorithms are drawn with the same few roles. */
+/* The role of a message in its algorithm. All algorithms are drawn with the same few roles. */
 enum role {
 	ROLE_ASKS,
 	ROLE_PERMITS, /* gives the right to enter, or a part of it */
@@ -119,7 +119,7 @@ enum variable_kind {
 	VARIABLE_ROW,   /* an array with a value for each node, from node 1 on */
 };
 
-/* In a VARIABLE_NODE or VARIABLE_QUEUE an array may stand for a node: its first element is the
+/* In a VARIABLE_NODE or VARIABLE_QUEUE, a node may be written as an array: its first element is the
  * node, and the others tell more about it. */
 struct variable {
 	const char *name;
@@ -146,7 +146,7 @@ struct parameter {
 	         * name. */
 	        *choices;
 	bool takes_text;
-	/* Only the default is fit for a lock service. The other values are there for study; most
+	/* Only the default is fit for a lock service. The other values are for study; most of them
 	 * break the algorithm, to show why the default is needed. */
 	bool breaks;
 	uint64_t least, most, initial; /* the limits of a number, and its default */
@@ -170,16 +170,19 @@ struct snapshot {
 /*
  * An invariant is about one node (`local`) or about the whole system (`global`); the other pointer
  * is NULL. The function returns false if the invariant is broken. Some invariants claim to be
- * exact: they hold in the states that can be reached and in no others. Such an invariant computes
- * in how many states of that network it holds (UINT64_MAX: too many to count). A checker that has
- * reached all states, with unlimited entries, compares the numbers.
+ * exact: they hold in all states that can be reached and in no others. Such an invariant computes
+ * the number of states of the network in which it holds (UINT64_MAX: too many to count). A checker
+ * that has reached all states, with unlimited entries, compares this with its own count.
  *
- * Some invariants say nothing with some parameters: the texts that break them are there to show
- * the harm that is done, and a search must go on to find it. `applies` returns false then, and
- * drivers neither try the invariant nor report it as kept. NULL: it always applies.
+ * Some invariants do not apply with some values of parameters. Such a value breaks the invariant on
+ * purpose, to show the harm that follows, and a search must go on to find that harm. `applies`
+ * returns false then, and drivers neither check the invariant nor report that it holds. NULL: it
+ * always applies.
  */
 struct invariant {
 	const char *name;
+	/* What holds, as a sentence that goes on after "it says that", without a full stop. */
+	const char *meaning;
 	bool (*applies)(const struct network *network);
 	bool (*local)(const struct site *site, const void *state);
 	bool (*global)(const struct snapshot *snapshot);
@@ -193,10 +196,10 @@ static inline bool invariant_applies(const struct invariant *invariant,
 }
 
 /*
- * For algorithms whose numbers grow for ever but where only the differences between them matter:
- * what can happen in one state can also happen if all numbers are lowered by the same amount. A
- * checker lowers all numbers of a system, in states and in messages, as far as possible. So it sees
- * every behaviour, and the search ends.
+ * For algorithms whose numbers grow without bound, but where only the differences between numbers
+ * matter: if all numbers are lowered by the same amount, the same things can happen. A checker
+ * lowers all numbers of a system, in states and in messages, as far as possible. So it sees every
+ * behaviour, and the search ends.
  */
 struct differences {
 	/* Returns by how much all numbers of the state or message can be lowered; UINT64_MAX if it
@@ -209,8 +212,8 @@ struct differences {
 };
 
 /*
- * The states of a node as the paper draws them in a figure, and the arrows between them. The checker
- * looks for a step that makes a transition without an arrow.
+ * The states of a node as the paper draws them in a figure, and the arrows between them. The
+ * checker looks for a step that makes a transition without an arrow.
  */
 enum state_cause { STATE_ON_REQUEST, STATE_ON_RELEASE, STATE_ON_RECEIPT };
 
@@ -223,7 +226,7 @@ struct state_arrow {
 
 struct state_meaning {
 	const char *name;    /* the state's name in the figure */
-	const char *meaning; /* what it says of a node, in a few words */
+	const char *meaning; /* what the state means for a node, in a few words */
 };
 
 struct state_figure {
@@ -266,11 +269,12 @@ struct algorithm {
 	bool needs_fifo;
 	bool one_way; /* on a ring: the algorithm sends to the right only */
 	bool has_token;
-	/* The token goes round for ever; hops while nobody wants in are counted separately. */
+	/* The token never stops circulating; hops while nobody wants to enter are counted
+	 * separately. */
 	bool circulates;
 	bool regenerates; /* a lost token is replaced */
-	/* What a paper claims, or what follows from the rules if no paper says anything: the
-	 * messages for one entry, and the synchronisation delay in messages. */
+	/* The number of messages for one entry, and the synchronisation delay in messages, as a
+	 * paper claims them or, if none does, as they follow from the rules. */
 	const char *claim_messages, *claim_delay;
 	const struct message_type *messages;
 	size_t messages_count;
@@ -286,8 +290,8 @@ struct algorithm {
 	 * Data that all nodes share and that takes some work to compute, such as committees. It is
 	 * made once for a network and never changes. It must not depend on the holder, because all
 	 * locks of a node share it. `shared_size` is NULL if there is no such data; `prepare` then
-	 * gets NULL and judges the parameters only. It returns NULL, or a sentence that says what
-	 * is wrong with the parameters or the network. It may be NULL too.
+	 * gets NULL and judges the parameters only. `prepare` returns NULL, or a sentence that says
+	 * what is wrong with the parameters or the network. The pointer `prepare` may be NULL.
 	 */
 	size_t (*shared_size)(const struct network *network);
 	const char *(*prepare)(const struct network *network, void *shared);
@@ -305,17 +309,17 @@ struct algorithm {
 	/* Takes a message. Returns 0, or BATON_EMESSAGE. */
 	int (*receive)(const struct site *site, void *state, const struct message *message,
 	               struct out *out);
-	/* The timers measure no time: an expiry only ends a pause between two steps of the printed
-	 * text. */
+	/* The algorithm uses timers only as pauses between two steps of the printed text, not to
+	 * measure time. */
 	bool pauses;
 	/* A timer that this node armed has expired. NULL if the algorithm has no timers. */
 	void (*expire)(const struct site *site, void *state, uint32_t timer, struct out *out);
 	/*
-	 * For an algorithm whose network may change while it runs; both are NULL if it may not. The
-	 * size of the state must not depend on the neighbours then. `linked`: the node has a new
-	 * neighbour, which is among those of the site now. `needs_link`: may a message still have to
-	 * be sent to this neighbour because of what came from it? A link that one of its ends needs
-	 * is not removed, nor is one with a message in flight.
+	 * For an algorithm whose network may change while it runs; otherwise both are NULL. The
+	 * size of its state must not depend on the neighbours. `linked`: the node has a new
+	 * neighbour, which the site already has. `needs_link`: may the node still have to answer
+	 * this neighbour? A link that one of its ends needs is not removed, nor is one with a
+	 * message in flight.
 	 */
 	void (*linked)(const struct site *site, void *state, uint32_t neighbour, struct out *out);
 	bool (*needs_link)(const struct site *site, const void *state, uint32_t neighbour);
@@ -341,12 +345,12 @@ struct algorithm {
 	 */
 	uint32_t (*queue)(const struct snapshot *snapshot, uint32_t *ret_queue);
 	/*
-	 * At a moment when no message is in flight: lists all nodes that wait in the order in which
-	 * they will be served. A node that asks later may be served between two of them, but does
-	 * not change their order. NULL if the states do not tell it.
+	 * At a moment when no message is in flight: lists all nodes that wait, in the order in
+	 * which they will be served. A node that asks later may be served between two of them, but
+	 * does not change their order. NULL if the states do not tell the order.
 	 *
-	 * The states may come from other machines: the function must bear any bytes in them, and
-	 * writes at most as many numbers as there are nodes.
+	 * The states may come from other machines, so the function must accept any bytes in them.
+	 * It writes at most as many numbers as there are nodes.
 	 */
 	uint32_t (*queue_at_rest)(const struct snapshot *snapshot, uint32_t *ret_queue);
 };

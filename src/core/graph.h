@@ -16,15 +16,15 @@
 struct graph {
 	uint32_t nodes;
 	uint64_t edges_count;
-	/* The graph is stored without edges, as complete. A graph with stored edges can be complete
-	 * too (graph_is). */
+	/* The graph is complete, and its edges are not stored. A graph with stored edges can be
+	 * complete too (graph_is). */
 	bool complete;
 	const uint32_t *offset;
 	const uint32_t *adjacent;
 };
 
-/* Returns how many pairs that many nodes have, which is the number of edges of a complete graph.
- * There must be at least one node. */
+/* Returns the number of pairs of nodes, which is the number of edges of a complete graph. There
+ * must be at least one node. */
 uint64_t graph_pairs(uint32_t nodes);
 
 /* Nodes are counted from 1, neighbours (k) from 0. */

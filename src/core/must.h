@@ -1,7 +1,7 @@
 /*
- * must(): an assertion that stays in release builds. A condition that is false is a bug of ours,
- * never bad input and never a lack of memory (base/memory.h). The process prints file, line and
- * condition and aborts, before it can do harm.
+ * must(): an assertion that stays in release builds. If the condition is false, our code has a bug;
+ * bad input and lack of memory (base/memory.h) are never handled this way. The process prints file,
+ * line and condition and aborts, before it can do harm.
  */
 #ifndef CORE_MUST_H
 #define CORE_MUST_H

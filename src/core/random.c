@@ -37,7 +37,7 @@ static uint64_t next_splitmix(uint64_t *state)
 void random_seed(struct random *random, uint64_t seed)
 {
 	/* splitmix gives four different words, so they are never all zero. From a state of zeros
-	 * xoshiro would give zeros for ever. */
+	 * xoshiro would only give zeros. */
 	for (int i = 0; i < 4; i++)
 		random->s[i] = next_splitmix(&seed);
 }

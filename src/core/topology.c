@@ -90,9 +90,9 @@ static uint64_t count_stored_edges(const struct topology *topology, uint32_t nod
 }
 
 /*
- * Is a random graph dense? For a sparse graph the pairs that are edges are drawn and kept in a hash
- * table. For a dense one the pairs that are not edges are drawn; then one bit for each pair is
- * smaller and faster.
+ * Is a random graph dense? For a sparse graph the edges are drawn, and kept in a hash table. For a
+ * dense graph the pairs that are not edges are drawn; there, one bit for each pair is smaller and
+ * faster.
  */
 static bool is_dense(uint32_t nodes, uint64_t edges)
 {
@@ -385,7 +385,7 @@ static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, ui
 		parent[order[i] - 1] = order[random_below(random, i)];
 }
 
-/* `order` is not needed any more and becomes the cursor of build_pairs. */
+/* `order` is no longer needed, so build_pairs uses it as its cursor. */
 static void build_sparse(const struct graph_plan *plan, struct random *random, uint32_t *order,
                          const uint32_t *parent, uint32_t *slots)
 {

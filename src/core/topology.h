@@ -45,13 +45,13 @@ struct topology {
 };
 
 /*
- * Returns NULL, or what is wrong with the text: a static sentence that says what would be right,
- * such as "tree:K needs a whole number K from 1 to 16777216, such as tree:2". A list of edges is
- * checked for its form: at least one edge, numbers from 1 to NODES_MAX, no edge from a node to
- * itself. An edge may be given twice, either way round, and counts once. Any run of commas and
- * white space separates edges, so a file that has one edge on each line can be used as it is. A number
- * that occurs in no edge is a node without neighbours. The caller must check that the graph is
- * connected (graph_is).
+ * Parses a topology. Returns NULL, or what is wrong with the text: a static sentence that says what
+ * would be right, such as "tree:K needs a whole number K from 1 to 16777216, such as tree:2". A
+ * list of edges is checked for its form: at least one edge, numbers from 1 to NODES_MAX, no edge
+ * from a node to itself. An edge that is given twice, in either direction, counts once. Any run of
+ * commas and white space separates edges, so a file that has one edge on each line can be used as
+ * it is. A number that occurs in no edge is a node without neighbours. The caller must check that
+ * the graph is connected (graph_is).
  */
 const char *topology_parse(const char *text, struct topology *ret_topology);
 

@@ -43,8 +43,8 @@ int64_t in_int(struct in *in)
 	return (int64_t)(value & 1 ? ~(value >> 1) : value >> 1);
 }
 
-/* There is no memory for a set of all numbers, so the search makes several passes, each for a part
- * of the range. */
+/* Core allocates nothing, so there is no room for a set of all numbers. The search makes several
+ * passes, each for a part of the range. */
 bool in_distinct(const struct in *in, uint32_t count, uint32_t most)
 {
 	enum { PIECE = 2048 };

@@ -26,7 +26,7 @@
  * to the left against it. */
 enum side { SIDE_NONE, SIDE_LEFT, SIDE_RIGHT };
 
-/* Returns the side on which a message arrives that left its sender by `side`. */
+/* Returns the side on which a message arrives if it left its sender by `side`. */
 static inline enum side side_opposite(enum side side)
 {
 	return side == SIDE_NONE ? SIDE_NONE : side == SIDE_LEFT ? SIDE_RIGHT : SIDE_LEFT;
@@ -125,7 +125,7 @@ static inline void out_send(struct out *out, uint32_t to)
 	effect->send.size = out->bytes_count - out->message;
 }
 
-/* Sends that message to the neighbour on one side of a ring. */
+/* Sends the message that was begun last to the neighbour on one side of a ring. */
 struct site;
 void out_send_side(struct out *out, const struct site *site, enum side side);
 

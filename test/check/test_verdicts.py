@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -54,6 +55,18 @@ class BoundedEntries(unittest.TestCase):
 
     def test_a_list_in_which_somebody_is_bounded_decides_nothing(self):
         self.assertEqual(verdicts(check("central --nodes 3 --entries unlimited,1,2")), ["holds", "none", None])
+
+
+class Invariants(unittest.TestCase):
+    def test_a_violated_one_says_what_should_hold(self):
+        """The verdict, and the replay of its counterexample."""
+        words = "check misra --nodes 2 --param text=printed:zero"
+        self.assertIn("  verdict   VIOLATED: invariant: one_pong_at_most\n            it says that there is one PONG at most\n",
+                      baton(words).out)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.scn")
+            baton(words, "--trace", path)
+            self.assertRegex(baton("replay", path).err, r"expected one_pong_at_most \(there is one PONG at most\), found it broken\n$")
 
 
 class CutShort(unittest.TestCase):

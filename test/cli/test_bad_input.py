@@ -15,6 +15,8 @@ CASES = [
     ("help sim check", "one command at a time"),
     ("sim", "which algorithm?"),
     ("sim neilson", "did you mean 'neilsen'?"),
+    ("sim NEILSEN", "did you mean 'neilsen'?"),
+    ("torture --algorithm neilson", "did you mean 'neilsen'?"),
     ("sim xyzzy", "'baton algorithms' lists them"),
     ("sim neilsen central", "'central' is the second"),
     ("sim neilsen --nodes", "needs a value"),
@@ -83,6 +85,8 @@ CASES = [
     ("sim neilsen --lose-token 5,3", "increasing numbers of hops"),
     ("sim neilsen --trace /nowhere/at/all", "No such file"),
     ("sim neilsen --diagram /nowhere/at/all.svg", "No such file"),
+    ("sim lamport --reorder --delay exp:1 --trace /nowhere/at/all", "No such file"),
+    ("sim central --holder 2 --trace /dev/full", "could not be written"),
     ("sim le-lann --delay constant:0", "time would stand still"),
     ("sim misra --delay exp:0 --load light", "time would stand still"),
     ("sim central --lose-token 1", "central has no token"),
@@ -108,6 +112,7 @@ CASES = [
     ("check", "which algorithm?"),
     ("check chang-roberts --entries 1", "it has --initiators"),
     ("check neilsen --nodes 2 --trace /nowhere/at/all", "No such file"),
+    ("check lamport --nodes 2 --entries 2 --reorder --trace /dev/full", "No space left"),
     ("check neilsen --nodes 65", "at most 64"),
     ("check neilsen --entries 1,2", "a number for each of the 5 nodes"),
     ("check neilsen --entries 1,2,3,4,5,6", "a number for each of the 5 nodes"),
@@ -185,13 +190,29 @@ class BadInput(unittest.TestCase):
             result = baton(words)
             self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
 
+    def test_a_bad_step_is_told_without_a_warning_before_it(self):
+        result = baton("replay -", stdin="algorithm central\nnodes 3\nholder 2\nrelease 1\n")
+        self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
+        self.assertIn("-:4: ", result.err)
+
+    def test_a_page_that_cannot_be_written_leaves_no_report(self):
+        scenario = "algorithm neilsen\nnodes 2\nrequest 2\nrun\nexpect 2 in\n"
+        for words in ("replay - --html /nowhere/at/all", "replay - --json --html /nowhere/at/all",
+                      "replay - --steps --html /dev/full", "sim neilsen --html /nowhere/at/all"):
+            with self.subTest(words=words):
+                result = baton(words, stdin=scenario)
+                self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
+
     def test_a_file_of_edges_that_is_none(self):
-        for content in ("1 2\n", "1-2\n2-x\n", "", "\0\0", "1-2 # fine\n3-\n"):
-            with tempfile.NamedTemporaryFile("w", suffix=".edges") as file:
+        for content, says in (("1 2\n", "line 1: an edge"), ("1-2\n2-x\n", "line 2: an edge"), ("", "it has no edge"),
+                              ("\0\0", "is not a list of edges"), ("# 2-x\n\n", "it has no edge"),
+                              ("1-2 # fine\n\n3-\n", "line 3: an edge"), ("1-2\r\n2-2\r\n", "line 2: an edge")):
+            with tempfile.NamedTemporaryFile("w", suffix=".edges", newline="") as file:
                 file.write(content)
                 file.flush()
                 result = baton(f"sim neilsen --topology file:{file.name}")
                 self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), (content, result))
+                self.assertIn(f"topology file '{file.name}': {says}", result.err)
 
     def test_a_file_of_edges(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ class Contract(unittest.TestCase):
         for row in report("algorithms")["algorithms"]:
             page = baton("algorithms", row["name"])
             self.assertEqual((page.code, page.err), (0, ""))
-            for heading in ("Idea", "Variables", "Messages", "Assumptions", "Bounds"):
+            for heading in ("Idea", "Variables", "Messages", "Assumptions", "Bounds", "Corrections to the text", "Parameters"):
                 self.assertIn(f"## {heading}", page.out, row["name"])
 
     def test_where_the_rules_come_from_is_told(self):

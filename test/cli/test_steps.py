@@ -133,10 +133,11 @@ class Steps(unittest.TestCase):
         self.assertEqual((run.code, run.out), (2, ""))
 
     def test_faults_and_multicasts(self):
-        rows = table("algorithm suzuki-kasami\nnodes 3\nrequest 2\nduplicate 2 1\ndrop 2 1\ncrash 3\nrun\n")
+        rows = table("algorithm suzuki-kasami\nnodes 3\nrequest 2\nduplicate 2 1\ndrop 2 1\ncrash 3\ncut 1 2\nrun\n")
         self.assertIn("REQUEST(2,0) to 1,3", rows[0])
         self.assertEqual(rows[1:3], ["    2  duplicate REQUEST(2,0) from 2 to 1", "    3  lose REQUEST(2,0) from 2 to 1"])
         self.assertRegex(rows[3], "^    4  crash 3 ")
+        self.assertRegex(rows[4], "^    5  cut 1 2 ")
 
     def test_the_trace_has_as_many_steps_and_the_last_variables(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -95,6 +95,7 @@ void disk_begin_address(struct colony *colony, struct colony_place *place, const
 {
 	if (!place->keeps)
 		return;
+	must(address != NULL); /* so few nodes have room for all addresses */
 	struct disk_job *job = add_job(colony, place, DISK_ADDRESS);
 	snprintf(job->name, sizeof(job->name), "%s", name);
 	snprintf(job->address, sizeof(job->address), "%s", address);

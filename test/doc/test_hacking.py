@@ -40,10 +40,17 @@ class Areas(unittest.TestCase):
         self.areas = self.functions["AREAS"]
         self.patterns = [area if isinstance(area, str) else area[0] for area in self.areas.values()]
 
+    def listed(self):
+        listed = subprocess.check_output(["meson", "test", "-C", os.path.dirname(os.environ["BATON"]), "--list", "--no-rebuild"], text=True)
+        return [name for name in self.functions["names_listed"](listed) if name.endswith(".py")]
+
+    def test_each_python_test_is_run(self):
+        there = {str(path.relative_to(ROOT / "test")) for path in (ROOT / "test").glob("*/test_*.py")}
+        self.assertEqual(there - {name.rsplit(" / ", 1)[-1] for name in self.listed()}, set())
+
     def test_each_python_test_belongs_to_an_area(self):
         """A test belongs to the area of its folder, whatever other suites it is in."""
-        listed = subprocess.check_output(["meson", "test", "-C", os.path.dirname(os.environ["BATON"]), "--list", "--no-rebuild"], text=True)
-        names = [name for name in self.functions["names_listed"](listed) if name.endswith(".py")]
+        names = self.listed()
         self.assertGreater(len(names), 70)
         self.assertEqual([name for name in names if not any(re.search(area, name) for area in self.patterns)], [])
 

@@ -1,7 +1,9 @@
-"""Tests doc/operating.md: its file and its unit make a cluster that clients find without an address."""
+"""Tests doc/operating.md and the units for systemd: its file and the unit make a cluster that clients find without an address."""
 
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -9,6 +11,7 @@ import unittest
 from baton import BATON
 from cluster import PATIENCE_S, environment, free_port, until
 
+UNITS = pathlib.Path(BATON).parent / "share" # as they are installed
 PAGE = (pathlib.Path(__file__).parents[2] / "doc" / "operating.md").read_text()
 
 
@@ -22,7 +25,7 @@ class Unit(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="baton-test-")
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        self.unit = file_of("/etc/systemd/system/baton.service")
+        self.unit = (UNITS / "baton.service").read_text()
         self.processes = []
         self.addCleanup(self.end)
 
@@ -49,7 +52,7 @@ class Unit(unittest.TestCase):
         for old, new in addresses.items():
             config = config.replace(old, new)
         command = self.setting("ExecStart").split()
-        self.assertEqual(command[:3], ["/usr/local/bin/baton", "node", "--config"])
+        self.assertEqual((os.path.basename(command[0]), *command[1:3]), ("baton", "node", "--config"))
         pathlib.Path(self.here(command[3], host)).write_text(self.here(config, host))
         before = self.setting("ExecStartPre")
         self.assertEqual(before[0], "+")
@@ -58,15 +61,35 @@ class Unit(unittest.TestCase):
         self.processes.append(subprocess.Popen([BATON, "node", "--config", self.here(command[3], host)], stderr=log,
                                                env=environment()))
 
-    def test_the_units_leave_little_to_an_attacker(self):
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd")
+    def test_systemd_accepts_the_units_and_they_leave_little_to_an_attacker(self):
         """Asks systemd itself to rate the sandbox: 0 is safe, 10 is not."""
-        for name in ("baton", "baton-web"):
-            path = self.root / f"{name}.service"
-            path.write_text(file_of(f"/etc/systemd/system/{name}.service"))
+        units = sorted(UNITS.glob("*.service"))
+        self.assertEqual([unit.stem for unit in units],
+                         ["baton-web", "baton"] if os.path.exists(os.path.join(os.path.dirname(BATON), "baton-web")) else ["baton"])
+        for unit in units:
+            text, changed = re.subn(r"^ExecStart=\S+/baton ", f"ExecStart={BATON} ", unit.read_text(), flags=re.M)
+            self.assertEqual(changed, 1)
+            path = self.root / unit.name
+            path.write_text(text)
+            told = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", path], text=True, capture_output=True,
+                                  check=False, timeout=PATIENCE_S)
+            self.assertEqual((told.returncode, told.stderr), (0, ""))
             told = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=25", "--no-pager", path], text=True,
                                   capture_output=True, check=False, timeout=PATIENCE_S)
             self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
-            self.assertRegex(told.stdout, rf"Overall exposure level for {name}.service: [0-2]\.\d OK")
+            self.assertRegex(told.stdout, rf"Overall exposure level for {unit.name}: [0-2]\.\d OK")
+
+    @unittest.skipUnless(shutil.which("systemd-sysusers"), "there is no systemd")
+    def test_the_users_of_the_units_can_be_made(self):
+        users = (pathlib.Path(__file__).parents[2] / "share/systemd/sysusers.conf").read_text()
+        (self.root / "etc").mkdir()
+        subprocess.run(["systemd-sysusers", f"--root={self.root}", "-"], input=users, text=True, check=True, capture_output=True)
+        made = {name: (self.root / "etc" / name).read_text() for name in ("passwd", "group")}
+        for unit in UNITS.glob("*.service"):
+            for name, setting in (("passwd", "User"), ("group", "Group")):
+                wanted = re.search(rf"^{setting}=(.*)$", unit.read_text(), re.M)[1]
+                self.assertRegex(made[name], rf"(?m)^{wanted}:")
 
     def test_clients_find_its_socket(self):
         peers = re.findall(r"\w+=(10\.0\.0\.\d:7440)", file_of("/etc/baton.conf"))

@@ -1,4 +1,4 @@
-"""Certificates for tests: some are made by `baton cert`, others are such as it would never make."""
+"""Certificates for tests: some are made by `baton cert`, others have contents that it would never write."""
 import os
 import ssl
 import subprocess

@@ -1,5 +1,5 @@
 """Clusters of real daemons for tests: each has its own folder, ports and sockets, and leaves nothing behind."""
-import itertools
+import fcntl
 import json
 import os
 import shutil
@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 from baton import BATON
@@ -18,20 +19,43 @@ LONG_LEASE = ("--lease", "30s" if SANITIZED else "15s")
 PATIENCE_S = 60  # how long to wait for an event that must happen; it is never a limit under test
 
 
-_drawn = itertools.count()
+PORTS_FIRST, PORTS_BLOCK, PORTS_BLOCKS = 15000, 50, 340  # below 32768, above which outgoing connections get their ports
+_drawing = threading.Lock()
+
+
+def _ports():
+    """Draws ports in blocks. A lock on a file of the machine, kept until this process ends, makes a block this process's own:
+    ranges derived from the process's number alone met when a test drew more than one range."""
+    folder = os.path.join(tempfile.gettempdir(), f"baton-test-ports-{os.getuid()}")
+    os.makedirs(folder, exist_ok=True)
+    for number in range(os.getpid(), os.getpid() + PORTS_BLOCKS):
+        block = number % PORTS_BLOCKS
+        file = open(os.path.join(folder, str(block)), "w", encoding="ascii") # pylint: disable=consider-using-with
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            continue
+        _kept.append(file)
+        yield from range(PORTS_FIRST + block * PORTS_BLOCK, PORTS_FIRST + (block + 1) * PORTS_BLOCK)
+    raise AssertionError("no block of ports is left")
+
+
+_kept = []
+_drawn = _ports()
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """Returns a free port of 127.0.0.1. This process does not get it again, tests that run in parallel look in other ranges, and no
-    outgoing connection will take it, because those have ports above 32768."""
-    while True:
-        port = 15000 + (os.getpid() * 50 + next(_drawn)) % 17000
-        with socket.socket(socket.AF_INET, kind) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+    """Returns a free port of 127.0.0.1, which no test of this machine gets as long as this process lives."""
+    with _drawing:
+        for port in _drawn:
+            with socket.socket(socket.AF_INET, kind) as probe:
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+                return port
+    raise AssertionError("all ports were drawn")
 
 
 def until(what, predicate, patience=PATIENCE_S):

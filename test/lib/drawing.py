@@ -3,13 +3,14 @@ import html
 
 import history
 
-WIDTH, LEFT, ROW = 960, 130, 34
+WIDTH, LEFT, TOP, ROW = 960, 130, 52, 36
 COLOURS = ("#2667d0", "#0b7a6b", "#945400", "#a8327f", "#338899", "#777711", "#5f6673")
 RED, GREY, INK, PAPER = "#c2352b", "#d6d2c8", "#16191f", "#fcfbf8"
+INSIDE, RIM = "#f0a000", "#945400"  # the right to be inside, as in all pictures; it is too pale on paper without its rim
 
 # What a browser draws instead in dark mode. Other programs show the attributes as they are.
 DARK = dict(zip(COLOURS, ("#73a9ff", "#4fd0bd", "#ffc864", "#ee82c4", "#66bbcc", "#c9c95a", "#98a1ae")),
-            **{RED: "#ff7a6e", GREY: "#3a4450", INK: "#eceef1", PAPER: "#0e1115"})
+            **{RED: "#ff7a6e", GREY: "#3a4450", INK: "#eceef1", PAPER: "#0e1115", INSIDE: "#ffb224"})
 STYLE = "<style>@media (prefers-color-scheme:dark){%s}</style>" % "".join(
     f'[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}' for light, dark in DARK.items())
 
@@ -27,7 +28,7 @@ class Picture:
 
     def add_row(self, name):
         """Adds a row. Returns the vertical position of its middle."""
-        y = 40 + ROW * self.rows
+        y = TOP + ROW * self.rows
         self.rows += 1
         self.text(8, y + 4, name)
         self.parts.append(f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - 20}" y2="{y}" stroke="{GREY}"/>')
@@ -39,8 +40,9 @@ class Picture:
 
     def bar(self, y, begin, end, colour, title, kind="bar", height=14):
         x, width = self.x(begin), max(self.x(end) - self.x(begin), 1)
+        rim = f' stroke="{RIM}"' if colour == INSIDE else ""
         self.parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y - height / 2}" width="{width:.1f}" height="{height}" '
-                          f'fill="{colour}"><title>{html.escape(title)}</title></rect>')
+                          f'fill="{colour}"{rim}><title>{html.escape(title)}</title></rect>')
 
     def mark(self, y, t, colour, title):
         x = self.x(t)
@@ -49,7 +51,7 @@ class Picture:
 
     def axis(self, zero_ns, step_ns):
         """Writes the time below the rows, in seconds since zero."""
-        y = 40 + ROW * self.rows
+        y = TOP + ROW * self.rows
         t = zero_ns - (zero_ns - self.first) // step_ns * step_ns
         while t <= self.last:
             self.mark(y - 8, t, GREY, "")
@@ -58,7 +60,7 @@ class Picture:
         self.rows += 1
 
     def svg(self, title):
-        height = 40 + ROW * self.rows + 6
+        height = TOP + ROW * self.rows - 6
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
                 f'font-family="sans-serif"><title>{html.escape(title)}</title>{STYLE}'
                 f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>')
@@ -95,7 +97,7 @@ def history_svg(events, first_ns=None, last_ns=None):
     picture.axis(first, step_of(last - first))
     x = LEFT
     for node in nodes:
-        picture.text(x, 32, node, colour_of[node])
+        picture.text(x, 36, node, colour_of[node])
         x += 40
     return picture.svg(f"{len(holds)} holds, {sum(verdict.faults.values())} faults, {len(verdict.problems)} problems")
 

@@ -127,7 +127,7 @@ void fake_word_set(int64_t left_ms, uint64_t lapses)
 static bool pass_word(int fd, uint64_t behind_ns)
 {
 	union {
-		struct cmsghdr header; /* for its alignment */
+		struct cmsghdr header; /* gives the union its alignment */
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {.bytes = {0}};
 	char text[64];
@@ -148,9 +148,9 @@ static bool pass_word(int fd, uint64_t behind_ns)
 	return sendmsg(fd, &message, MSG_NOSIGNAL) > 0;
 }
 
-/* Answers what every client, or every watching client, sends first, so that no script needs to
- * contain it. If a script does contain it, the script gives the answers. Otherwise the node has no
- * leases. A client that had to wait for the word asks for it again. */
+/* Answers the first commands of every client, or of every watching client, so that scripts need not
+ * contain them. If a script does contain them, the script gives the answers. Otherwise the node has
+ * no leases. A client that had to wait for the word asks for it again. */
 static bool greets(const struct fake_node *node, int fd, const char *command, const char *expect)
 {
 	static const char unknown[] = "-ERR CLIENT knows no leases\r\n";
@@ -207,7 +207,7 @@ static void *run(void *argument)
 
 	for (size_t i = 0; i < node->steps_count; i++) {
 		if (!follow(node, &node->steps[i])) {
-			/* A client that waits for an answer must not wait for ever. */
+			/* A client that waits for an answer must not wait forever. */
 			for (int c = 0; c < node->connections_count; c++) {
 				if (node->connections[c] >= 0)
 					shutdown(node->connections[c], SHUT_RDWR);

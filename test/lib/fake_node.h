@@ -1,7 +1,7 @@
 /*
- * A node that follows a script: what it must receive on which connection, and what it answers. It
- * shows what a client sends, in which order, and what it makes of answers that no real node would
- * give.
+ * A node that follows a script: what it must receive on which connection, and what it answers. With
+ * it a test checks what a client sends, in which order, and how the client handles answers that no
+ * real node would give.
  */
 #ifndef TEST_FAKE_NODE_H
 #define TEST_FAKE_NODE_H
@@ -20,8 +20,8 @@ extern const char CLOSE[];
 /* Sends nothing until fake_node_go is called; each PAUSE needs one call. */
 extern const char PAUSE[];
 
-/* Answers CLIENT LEASES WORD: what the lease clock says, a lease of FAKE_LEASE_MS, and the descriptor
- * of the word that fake_word_set has set. */
+/* Answers CLIENT LEASES WORD: what the lease clock says, a lease of FAKE_LEASE_MS, and the
+ * descriptor of the word that fake_word_set has set. */
 extern const char PASS_WORD[];
 /* The same as PASS_WORD, but by a clock that is half a minute behind. */
 extern const char PASS_WORD_BEHIND[];

@@ -8,16 +8,16 @@ import threading
 
 
 class FakeNode:
-    """Answers like a node, except for commands whose answer the test sets; None ends the connection. Remembers all commands, and
-    which connections have subscribed."""
+    """Answers like a node, except for commands whose answer the test sets; None ends the connection, and a function returns the
+    answer. The path may be (host, port). Remembers all commands, and which connections have subscribed."""
 
     def __init__(self, path, answers, lease_ms=3000):
         hello = [b"node", b"fake", b"lease_ms", lease_ms]
         self.answers = {"HELLO": b"*%d\r\n" % len(hello) + b"".join(
             b":%d\r\n" % item if isinstance(item, int) else b"$%d\r\n%s\r\n" % (len(item), item) for item in hello),
-            "CLIENT": b"+OK\r\n", "UNLOCK": b":1\r\n", **answers}
+            "CLIENT": b"+OK\r\n", "CLIENT LEASES": b"-ERR CLIENT knows no leases\r\n", "UNLOCK": b":1\r\n", **answers}
         self.path, self.commands, self.threads, self.subscribers, self.clients = path, [], [], [], []
-        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener = socket.socket(socket.AF_UNIX if isinstance(path, str) else socket.AF_INET)
         self.listener.bind(path)
         self.listener.listen()
 
@@ -42,13 +42,15 @@ class FakeNode:
                     name = words[1].encode()
                     self.subscribers.append(client)
                     client.sendall(b"*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:1\r\n" % (len(name), name))
-                elif words[:2] == ["CLIENT", "LEASES"]:
-                    client.sendall(b"-ERR CLIENT knows no leases\r\n")
-                elif words[0] in self.answers:
-                    if self.answers[words[0]] is None:
-                        client.shutdown(socket.SHUT_RDWR)
-                        return
-                    client.sendall(self.answers[words[0]])
+                    continue
+                answer = self.answers.get(" ".join(words[:2]), self.answers.get(words[0], b""))
+                if callable(answer):
+                    answer = answer()
+                if answer is None:
+                    client.shutdown(socket.SHUT_RDWR)
+                    return
+                if answer:
+                    client.sendall(answer)
 
     def publish(self, name, message):
         for client in self.subscribers:

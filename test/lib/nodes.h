@@ -1,7 +1,7 @@
 /*
- * A few nodes, their links and what they have said, for tests that drive them by hand. A link keeps
- * order and loses nothing. It can be cut; then what is sent waits. Nodes count from 0 here and are
- * called a, b, c, …, so node 0 is the algorithm's node 1 when all are members.
+ * A few nodes, their links and their replies, for tests that drive them by hand. A link keeps order
+ * and loses nothing. While a link is cut, frames wait in it. Nodes count from 0 here and are called
+ * a, b, c, …, so node 0 is the algorithm's node 1 when all are members.
  */
 #ifndef TEST_NODES_H
 #define TEST_NODES_H
@@ -29,7 +29,8 @@ struct test_link {
 	bool cut, blocked;
 };
 
-/* Nodes number their sessions alike; the tag tells which node a session belongs to. */
+/* Every node numbers its sessions from the same number on; the tag tells to which node a session
+ * belongs. */
 static inline uint64_t session_tag(uint32_t i)
 {
 	return (uint64_t)(i + 1) << 60;
@@ -52,7 +53,7 @@ struct nodes {
 	struct node *node[NODES_MOST];
 	char name[NODES_MOST][2];
 	uint64_t incarnation[NODES_MOST];
-	bool member[NODES_MOST]; /* the members of the view that was given last */
+	bool member[NODES_MOST]; /* the members of the last view */
 	uint32_t number_to_node[NODES_MOST + 1];
 	struct test_link link[NODES_MOST][NODES_MOST];
 	uint64_t now, epoch;
@@ -66,11 +67,11 @@ struct nodes {
 	/* With leases (options.lease_ns), for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
-	uint64_t renewed
-	        [NODES_MOST]; /* when the node's last renewal was taken; 0: it was answered */
+	/* The time of the node's last renewal; 0: it was acknowledged. */
+	uint64_t renewed[NODES_MOST];
 	bool acknowledged[NODES_MOST]; /* the node's renewals are answered at once */
-	uint64_t grant_lapses,
-	        grant_left;    /* the lapses and the lease that came with the last fence */
+	/* The lapses and the lease that came with the last fence. */
+	uint64_t grant_lapses, grant_left;
 	char lost_why[32];     /* why the last lock was lost */
 	uint64_t extend_limit; /* the limit of the last EXTEND that was proposed */
 	uint64_t fences;       /* how many fences an epoch has; 0 means 1,000 */
@@ -286,7 +287,7 @@ static inline int nodes_view_one(struct nodes *nodes, uint32_t i)
 	return error;
 }
 
-/* Begins the next epoch, which nobody knows yet. Frames of the old one may be lost. */
+/* Begins the next epoch, of which no node knows yet. Frames of the old epoch may be lost. */
 static inline void nodes_next_epoch(struct nodes *nodes)
 {
 	uint32_t number = 0;
@@ -517,7 +518,7 @@ static inline const char *nodes_said(struct nodes *nodes, uint64_t session)
 	return "";
 }
 
-/* Returns a name whose home is that node, the k-th such. */
+/* Returns the k-th name whose home is this node. */
 static inline const char *nodes_name_at(const struct nodes *nodes, uint32_t i, unsigned k)
 {
 	static char name[8][16];

@@ -9,7 +9,7 @@ from cluster import until
 from handshake import CALL, HELLO, VERSION, charter_of, hello, read_hello
 
 FRAME, ACK, PACKET = 3, 4, 7 # types of records
-PETITION, BULLETIN, LETTER, BIRTH, ORDER = range(1, 6) # kinds of packets
+PETITION, BULLETIN, LETTER, BIRTH, ORDER, INVITATION, INVITED = range(1, 8) # kinds of packets
 LEASE_S = 10
 
 
@@ -68,6 +68,7 @@ class Peer:
         self.view, self.serial, self.flood, self.over, self.leaving = None, 0, 0, False, False
         self.reported = {} # for each node, the last epoch in which this member reported to it
         self.links, self.sent, self.posts = {}, {}, {} # links, by name; the last frame's number; engine connections
+        self.heard, self.said = {}, {} # the frames from each node and to it, by name
         self.servers = {} # the data directories of the nodes
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -190,10 +191,9 @@ class Peer:
             if kind != HELLO: # a call, which this member does not need
                 connection.close()
                 continue
-            cluster, setup, incarnation, _, received = struct.unpack("<5Q", body[:40])
+            _, self.setup, incarnation, _, received = struct.unpack("<5Q", body[:40])
             name = body[41:41 + body[40]].decode()
-            connection.sendall(hello(HELLO, VERSION, struct.pack("<5Q", cluster, setup, self.process, incarnation, 0) +
-                                     bytes([len(self.name)]) + self.name.encode() + bytes([len(name)]) + name.encode()))
+            connection.sendall(self.say_hello(name, incarnation))
             connection.settimeout(None)
             with self.lock:
                 self.links[name], self.sent[name] = connection, received
@@ -201,10 +201,20 @@ class Peer:
                 self.report(name)
             self.spawn(self.drain, name, connection)
 
+    def say_hello(self, name, peer_process, process=None):
+        return hello(HELLO, VERSION, struct.pack("<5Q", self.cluster, self.setup, process or self.process, peer_process, 0) +
+                     bytes([len(self.name)]) + self.name.encode() + bytes([len(name)]) + name.encode())
+
     def drain(self, name, connection):
+        heard, data = self.heard.setdefault(name, []), b""
         try:
-            while connection.recv(65536):
-                pass
+            while more := connection.recv(65536):
+                data += more
+                while len(data) >= 4 and len(data) >= 4 + struct.unpack("<I", data[:4])[0]:
+                    size = 4 + struct.unpack("<I", data[:4])[0]
+                    if data[4] == FRAME:
+                        heard.append(data[13:size])
+                    data = data[size:]
         except (OSError, ValueError):
             pass
         with self.lock:
@@ -228,6 +238,7 @@ class Peer:
 
     def send_frame(self, name, frame):
         with self.lock:
+            self.said.setdefault(name, []).append(frame)
             self.sent[name] += 1
             self.links[name].sendall(record(FRAME, struct.pack("<Q", self.sent[name]) + frame))
 

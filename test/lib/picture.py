@@ -38,7 +38,7 @@ def labels(root):
             continue
         text = "".join(element.itertext())
         kinds = element.get("class", "").split() or [element[0].get("class") if len(element) else ""]
-        size = SIZES.get(kinds[0], 12)
+        size = float(element.get("font-size", SIZES.get(kinds[0], 12)))
         wide = width(text, size)
         x, anchor = float(element.get("x")), element.get("text-anchor") or ("middle" if kinds[0] == "name" else "start")
         x -= {"start": 0, "middle": wide / 2, "end": wide}[anchor]

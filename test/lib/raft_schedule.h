@@ -1,6 +1,6 @@
 /*
- * Servers of the replicated log under fixed schedules: letters are delivered or lost one by one, and
- * time passes only for the servers that are named.
+ * Servers of the replicated log under fixed schedules: letters are delivered or lost one by one,
+ * and time passes only for the servers that are named.
  */
 #ifndef TEST_RAFT_SCHEDULE_H
 #define TEST_RAFT_SCHEDULE_H
@@ -39,7 +39,8 @@ static struct replica *replicas[SERVERS];
 static struct shadow disks[SERVERS];
 static struct sent letters[LETTERS];
 static size_t letters_count;
-/* The first byte of each command, '-' for other entries; 0: nothing. */
+/* For each index that was applied, the first byte of the command, or '-' for another entry; 0: not
+ * applied. */
 static char applied[SERVERS][INDICES];
 static uint64_t now;
 static int servers_count;
@@ -67,7 +68,7 @@ static inline void write_to_disk(int number, const struct durable_write *write)
 	replica_written(replicas[number], written, now);
 }
 
-/* Carries out what a server wants; its disk is quick, or stalled. */
+/* Carries out the effects of a server. Its disk does a write at once, unless it is stalled. */
 static inline void serve(int number)
 {
 	struct replica_effect effect;
@@ -140,7 +141,7 @@ static inline void restart(int number)
 	start(number);
 }
 
-/* Makes a disk as it is when the log begins. */
+/* Makes the disk of a server at the beginning of the log. */
 static inline void found_disk(int number, const struct durable_entry *first)
 {
 	shadow_apply(&disks[number], &(struct durable_write){.has_ballot = true,
@@ -230,7 +231,7 @@ static inline void tick(int number)
 	serve(number);
 }
 
-/* Lets time pass for these servers, which hear each other. */
+/* Lets time pass for these servers, and delivers the letters between them. */
 static inline void pass(const char *names, int rounds)
 {
 	for (; rounds > 0; rounds--) {
@@ -332,7 +333,7 @@ static inline unsigned count_applied(char value)
 	return count;
 }
 
-/* Checks that two servers have applied the same at each index. */
+/* Checks that all servers have applied the same entry at each index. */
 static inline void assert_one_history(void)
 {
 	for (int index = 0; index < INDICES; index++)

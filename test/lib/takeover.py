@@ -15,7 +15,7 @@ import time
 import history
 from baton import BATON
 from cluster import Cluster, until
-from drawing import COLOURS, GREY, INK, RED, Picture, step_of
+from drawing import GREY, INK, INSIDE, RED, Picture, step_of
 from recorder import Recorder, now_ns
 from wires import Wires, address
 
@@ -47,10 +47,10 @@ def leader_of(node):
     return next((member["name"] for member in members if member["leader"]), None)
 
 
-def take_over(lease_s, *options, lag=False):
+def take_over(lease_s, *options, lag=False, each=None):
     """Does one takeover. The holder's node is not the leader. The command ignores SIGTERM and has a child, so it lives as long as
     it can. With `lag`, the node hears everything late before it is cut off, so that the last acknowledgement is old when it
-    arrives."""
+    arrives. `each(name)` returns more options for the node of that name."""
     with Wires(3) as wires:
         cluster = Cluster(3, "--lease", f"{lease_s}s")
         folder = tempfile.mkdtemp(prefix="baton-takeover-")
@@ -60,7 +60,7 @@ def take_over(lease_s, *options, lag=False):
             for host, node in enumerate(cluster):
                 node.prefix = wires.within(host)
                 node.options = ["--lease", f"{lease_s}s", "--insecure", "--data", node.data, "--listen", f"{address(host)}:7440",
-                                "--peers", peers, *options]
+                                "--peers", peers, *options, *(each(node.name) if each else [])]
             cluster.start()
             leader = until("somebody leads", lambda: leader_of(cluster[0]))
             lost, other = [host for host in range(3) if cluster.names[host] != leader]
@@ -102,16 +102,16 @@ def takeover_svg(taken):
     ns = 1e9 * taken.lease_s
     picture = Picture(round(taken.cut - 0.25 * ns), round(taken.waiter.granted + 0.25 * ns))
     y = picture.add_row(f"{lost}, cut off")
-    picture.bar(y, taken.cut, picture.last, GREY, "it hears nobody", height=20)
+    picture.bar(y, taken.cut, picture.last, GREY, "it hears nobody")
     for t, node, text in taken.logs:
         if node == lost and "half of the lease" in text:
             label(picture, y, t, "half its lease is over: it warns")
         elif node == lost and "waiting for the voters" in text:
             label(picture, y, t, "it serves nobody")
     y = picture.add_row("its command")
-    picture.bar(y, picture.first, taken.holder.gone, COLOURS[0], "it runs")
+    picture.bar(y, picture.first, taken.holder.gone, INSIDE, "it runs")
     if taken.holder.told:
-        label(picture, y, taken.holder.told, "SIGTERM, by its own clock")
+        label(picture, y, taken.holder.told, "SIGTERM, by its own clock", "end")
     picture.mark(y, taken.holder.gone, RED, "its last process is gone")
     label(picture, y, taken.holder.gone, "SIGKILL: gone")
     for name in sorted({taken.leader, won}):
@@ -120,7 +120,7 @@ def takeover_svg(taken):
             if node == name and t > taken.cut and re.match(r"epoch \d+, 2 members", text):
                 label(picture, y, t, "new view", "end")
     y = picture.add_row("the waiter's")
-    picture.bar(y, taken.waiter.granted, picture.last, COLOURS[1], "it runs")
+    picture.bar(y, taken.waiter.granted, picture.last, INSIDE, "it runs")
     label(picture, y, taken.waiter.granted, f"granted at {won}", "end")
     picture.axis(taken.cut, step_of(picture.last - picture.first))
     return picture.svg(f"A holder is cut off at 0 s, lease {taken.lease_s} s: its command is gone {taken.gap_ms():.0f} ms "
@@ -129,7 +129,7 @@ def takeover_svg(taken):
 
 def label(picture, y, t, text, anchor="start"):
     picture.mark(y, t, RED if "SIG" in text else INK, text)
-    picture.text(picture.x(t) + (4 if anchor == "start" else -4), y - 10, text, anchor=anchor, size=10)
+    picture.text(picture.x(t) + (4 if anchor == "start" else -4), y - 12, text, anchor=anchor, size=10.5)
 
 
 def main():

@@ -12,11 +12,12 @@ import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
 from baton import BATON
-from cluster import SANITIZED, Cluster, Node, free_port, until
+from cluster import LONG_LEASE, SANITIZED, Cluster, Node, free_port, until
 from resp import Client, Closed, Wrong, encode
 
 
@@ -50,8 +51,9 @@ class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        # However slow the machine is, no client may be closed only because it has not read yet.
-        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10m").start()
+        # However slow the machine is, no client may be closed only because it has not read yet, or because a flood under a
+        # sanitizer takes the node longer than a lease.
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10m", *LONG_LEASE).start()
         cls.node = cls.cluster[0]
 
     @classmethod
@@ -204,6 +206,34 @@ class BadClients(unittest.TestCase):
                 replies = [client.read() for _ in range(count)]
                 self.assertEqual(set(replies[1::2]), {1})
                 self.assertEqual(replies[::2], sorted(set(replies[::2])))
+
+    def test_a_client_that_floods_does_not_starve_another(self):
+        """The first never leaves the node without a command to read. The second still comes in between, each time."""
+        flood, stop, served = self.client(), threading.Event(), 0
+        commands = encode("PING") * 20000
+
+        def pour_on():
+            nonlocal served
+            flood.socket.setblocking(False)
+            offset = 0
+            while not stop.is_set():
+                with contextlib.suppress(BlockingIOError):
+                    offset = (offset + flood.socket.send(commands[offset:])) % len(commands)
+                with contextlib.suppress(BlockingIOError):
+                    served += flood.socket.recv(1 << 20).count(b"\n")
+
+        thread = threading.Thread(target=pour_on)
+        thread.start()
+        try:
+            until("the flood has begun", lambda: served > 1000)
+            polite = self.client()
+            for _ in range(100):
+                self.assertIsInstance(polite.call("LOCK", "fair"), int)
+                self.assertEqual(polite.call("UNLOCK", "fair"), 1)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertGreater(served, 2000)
 
     def test_they_are_done_before_their_replies_are_read(self):
         client = self.client()

@@ -1,6 +1,8 @@
 """A node cuts off, logs and counts a member that sends something no correct member sends. The other members and other locks go
 on."""
+import contextlib
 import re
+import signal
 import ssl
 import struct
 import tempfile
@@ -8,8 +10,9 @@ import unittest
 
 from certificates import Certificates
 from cluster import Cluster, until
-from handshake import REFUSAL, read_hello
-from peer import ACK, BIRTH, BULLETIN, FRAME, LEASE_S, LETTER, ORDER, PACKET, PETITION, Peer, numbers, record, text
+from handshake import CALL, REFUSAL, read_hello
+from peer import (ACK, BIRTH, BULLETIN, FRAME, INVITATION, INVITED, LEASE_S, LETTER, ORDER, PACKET, PETITION, Peer, numbers, record,
+                  text)
 from resp import Wrong
 
 BAD = "it sends a malformed or impossible frame (%s)"
@@ -198,13 +201,13 @@ class Kinds(Member):
 
     def test_control_frames_with_too_few_bytes(self):
         for kind, word in ((PROBE, "PROBE"), (PUBLISH, "PUBLISH"), (ENDED, "ENDED"), (RETURN, "RETURN"), (ASK_LEADER, "ASK_LEADER"),
-                           (ASK_STATUS, "ASK_STATUS"), (BREAK, "BREAK"), (INTEREST, "INTEREST")):
+                           (ASK_STATUS, "ASK_STATUS"), (BREAK, "BREAK"), (INTEREST, "INTEREST"), (ASK_STATES, "ASK_STATES")):
             with self.subTest(word):
                 self.control(kind, word, b"")
 
     def test_answers_with_too_few_bytes(self):
         for kind, word in ((TELL_LEADER, "TELL_LEADER"), (TELL_STATUS, "TELL_STATUS"), (EVENT, "EVENT"), (DROPPED, "DROPPED"),
-                           (ANSWER, "ANSWER")):
+                           (ANSWER, "ANSWER"), (TELL_STATES, "TELL_STATES")):
             with self.subTest(word):
                 self.frame(BAD % word, lambda kind=kind: self.peer.control(kind, b"", destination=1 + self.turn % 2))
 
@@ -255,6 +258,40 @@ class Kinds(Member):
             with self.subTest(body):
                 self.bad(BULLETIN, body)
 
+    def forge(self, *bulletins):
+        """Sends bulletins to n1 and to n2, and then something malformed, so that the end of the connection shows that they were
+        read."""
+        for _ in self.cluster:
+            self.packet("it sends a malformed packet", b"".join(record(PACKET, bytes([BULLETIN]) + body) for body in bulletins) +
+                        record(PACKET, b"\x63"))
+
+    def test_forged_bulletins(self):
+        """z9 does not vote, so that nobody believes it about views and voters. Both nodes still serve: `offend` sees to that."""
+        lease, epoch = LEASE_S * 10 ** 9, self.peer.view["epoch"]
+        base, limit = self.peer.view["base"], self.peer.view["limit"]
+        seat = text("z9") + text(self.peer.address) + numbers(self.peer.process, 5)
+        view = lambda removed, seats, *rest: numbers(2, lease, 2 ** 40, removed, epoch + 1000, base, limit, seats) + b"".join(rest) + numbers(1, 7, 0)
+        self.forge(view(0, 1, seat))
+        self.forge(view(0, 0))
+        self.forge(view(1, 1, seat))
+        self.forge(numbers(2, lease + 1, 2 ** 40, 0, epoch + 1000, base, limit, 0, 1, 7, 0))
+        self.forge(numbers(3, 2 ** 60, 1, self.peer.server) + text("z9") + text(self.peer.address), view(0, 1, seat))
+        for node in self.cluster:
+            status = node.status()
+            self.assertLess(status["epoch"], epoch + 1000)
+            self.assertEqual([member["name"] for member in status["members"]], ["n1", "n2", "z9"])
+
+    def test_orders_about_invented_names(self):
+        """They are refused, and fill neither the voters' log nor the node's. The cluster has one voter, n1."""
+        node = self.cluster[0]
+        says = "its order is refused: no member, voter or candidate has this name"
+        with self.peer.call("n1", self.cluster.ports[0]) as connection:
+            for i in range(200):
+                connection.sendall(record(PACKET, bytes([ORDER]) + numbers(1) + text(f"invented-{i}")))
+                connection.sendall(record(PACKET, bytes([ORDER]) + numbers(3) + text(f"invented-{i}")))
+        until(lambda: "n1 refuses: " + node.log(), lambda: says in node.log())
+        self.assertLess(node.log().count(says), 5)
+
     def test_letters(self):
         """Tests letters of the voters' log: malformed, in another server's name, and with content that no correct server
         sends."""
@@ -275,6 +312,13 @@ class Kinds(Member):
 
     def test_births_and_orders(self):
         for kind, body in ((BIRTH, b"\x63"), (ORDER, b""), (ORDER, numbers(99) + text("n1")), (ORDER, numbers(1) + text("a\nb"))):
+            with self.subTest((kind, body)):
+                self.bad(kind, body)
+
+    def test_questions_about_invitations_and_answers(self):
+        digest = bytes(32)
+        for kind, body in ((INVITATION, b""), (INVITATION, numbers(1) + digest + text("a\nb")), (INVITATION, numbers(1) + digest + text("x") + b"\x63"),
+                           (INVITED, b""), (INVITED, numbers(1, 2)), (INVITED, numbers(1, 1, 0, 0, 1, 9) + text("x") + digest + b"more")):
             with self.subTest((kind, body)):
                 self.bad(kind, body)
 
@@ -305,6 +349,26 @@ class Plain(Member):
         self.record("it sends a record of type 99 in the middle of a link", record(99, b"x"))
         self.packet("it sends a malformed packet", record(PACKET, b"\x63"))
 
+    def test_a_member_that_opens_everything_it_can_leaves_room_for_others(self):
+        """z9 takes every connection that n1 accepts, and keeps it. Then another node comes."""
+        node, port = self.cluster[0], self.cluster.ports[0]
+        charter = self.peer.charter("n1", port)
+        with contextlib.ExitStack() as stack:
+            for _ in range(300):
+                connection = stack.enter_context(self.peer.dial(port))
+                connection.settimeout(1)
+                connection.sendall(self.peer.say_call("n1", charter))
+                try:
+                    if read_hello(connection)[0] != CALL:
+                        break
+                except (OSError, AssertionError):
+                    break # there is no room any more
+            other = Peer.__new__(Peer)
+            other.name, other.address, other.process, other.server, other.wrap = "y1", "127.0.0.1:1", 77, 78, lambda connection, _: connection
+            with other.call("n1", port, charter):
+                pass
+        self.assertIn("it has too many connections: the oldest ones are closed", node.log())
+
     def test_then_frames_of_an_epoch_that_never_comes_leave_room_for_this_one(self):
         """Each frame has a megabyte, which is more than a node keeps. So the node stops reading from the link of the member that
         sends them."""
@@ -321,6 +385,31 @@ class Plain(Member):
             with other.client() as client:
                 self.assertIsInstance(client.call("LOCK", self.lock, "TIMEOUT", "20000"), int)
                 client.call("UNLOCK", self.lock)
+
+
+class Outage(unittest.TestCase):
+    """Two of three voters are stopped for longer than a lease. The third then believes anybody about who votes."""
+
+    def test_a_lie_told_in_an_outage_does_not_outlast_it(self):
+        with Cluster(3, "--lease", "2s") as cluster:
+            liar = Peer.__new__(Peer)
+            liar.name, liar.address, liar.process, liar.server, liar.wrap = "z9", "127.0.0.1:1", 77, 78, lambda connection, _: connection
+            liar.servers = {}
+            lie = record(PACKET, bytes([BULLETIN]) + numbers(3, 2 ** 60, 1, liar.server) + text("z9") + text(liar.address))
+            for node in (cluster[1], cluster[2]):
+                node.signal(signal.SIGSTOP)
+
+            def lies():
+                with liar.call("n1", cluster.ports[0]) as connection:
+                    connection.sendall(lie)
+                return "z9, 127.0.0.1:1: Connection refused" in cluster[0].log() # n1 asks z9, as a voter
+            until("n1 believes the lie", lies)
+            for node in (cluster[1], cluster[2]):
+                node.signal(signal.SIGCONT)
+            for node in cluster:
+                until(lambda node=node: f"{node.name} serves again:\n{cluster.logs()}", node.serves)
+                with node.client() as client:
+                    self.assertIsInstance(client.call("LOCK", "l", "TIMEOUT", "20000"), int)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class CutLinks(unittest.TestCase):
             self.assertEqual(cluster[0].status()["locks"], [])
 
     def test_neilsen(self):
-        self.hold(400, "--algorithm", "neilsen")
+        self.hold(200, "--algorithm", "neilsen")
 
     def test_suzuki_kasami(self):
         self.hold(80, "--algorithm", "suzuki-kasami")

@@ -177,8 +177,13 @@ class Status(unittest.TestCase):
             self.assertIn("Nobody holds such a lock", self.run_status("-S", cluster[1].socket, "nothing*"))
             told = json.loads(self.run_status("--json", BATON_SOCKET=cluster[2].socket))
             self.assertEqual(set(told), {"node", "epoch", "algorithm", "topology", "members", "takeover_ms", "lease_ms",
-                                         "waiting_for", "certificate_days", "locks", "messages", "grants", "silent", "links"})
+                                         "waiting_for", "certificate_days", "locks", "messages", "grants", "silent", "links", "by_member"})
             self.assertEqual((told["node"], len(told["locks"])), ("n3", len(names)))
+            self.assertEqual([list(member) for member in told["members"]], [["name", "address", "incarnation", "state", "lease_ms"]] * 3)
+            self.assertEqual(list(told["by_member"]), ["n1", "n2", "n3"])
+            for total, count in ((told["grants"], "grants"), (told["messages"]["sent"], "sent")):
+                self.assertEqual(total, sum(member[count] for member in told["by_member"].values()))
+            self.assertEqual(told["grants"], len(names))
             for lock in told["locks"]:
                 self.assertEqual(list(lock), ["name", "fence", "holder", "waiters", "order"])
                 self.assertEqual(list(lock["holder"]), ["node", "pid", "uid", "command", "since_ms", "losing"])
@@ -247,7 +252,9 @@ class Status(unittest.TestCase):
         with Cluster(2, *LONG_LEASE) as cluster:
             cluster[1].signal(signal.SIGSTOP)
             self.assertRegex(self.run_status("-S", cluster[0].socket), r"n2 .* silent")
-            self.assertEqual(json.loads(self.run_status("--json", "-S", cluster[0].socket))["silent"], ["n2"])
+            told = json.loads(self.run_status("--json", "-S", cluster[0].socket))
+            self.assertEqual(told["silent"], ["n2"])
+            self.assertEqual(told["by_member"], {"n1": {"grants": 0, "sent": told["messages"]["sent"]}})
 
     def test_who_waits_for_the_others_says_so(self):
         cluster = Cluster(2)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -260,6 +261,20 @@ class Remembered(unittest.TestCase):
             cluster[1].start()
             cluster.nodes.remove(stranger)
             cluster.ready()
+
+    def test_a_flag_that_agrees_is_taken_without_the_others(self):
+        """A parameter can be read only together with the algorithm, which the folder remembers."""
+        with tempfile.TemporaryDirectory() as folder:
+            node = Node(folder, "a", ["--listen", f"127.0.0.1:{free_port()}", "--algorithm", "suzuki-kasami-b", "--param", "L=3"])
+            node.options += ["--data", node.data]
+            self.addCleanup(lambda: node.process is not None and node.end())
+            node.start()
+            serves(node)
+            self.restart(node, "--param", "L=3")
+            serves(node)
+            self.restart(node, "--param", "L=4")
+            self.assertEqual(node.wait(), 2)
+            self.assertIn("--param L=4: this cluster's L is 3", node.log())
 
     def test_another_name_in_the_same_folder_is_refused(self):
         with Family() as cluster:

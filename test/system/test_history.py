@@ -1,12 +1,16 @@
 """Tests the checker of histories: it accepts a good history, and refuses wrong ones, made by hand, for the right reason."""
+import io
 import json
 import os
 import subprocess
 import tempfile
+import types
 import unittest
 
 import drawing
 import history
+import picture
+import takeover
 
 MS = 1_000_000
 
@@ -180,6 +184,22 @@ class Files(unittest.TestCase):
                 file.write(svg)
             done = subprocess.run(["rsvg-convert", "-o", path + ".png", path], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_takeover_is_drawn(self):
+        """A recorded one, in seconds: each label is beside its bar and no other label covers it; the holders are amber, as everywhere."""
+        hold = types.SimpleNamespace
+        logs = [(0.79, "n2", "half of the lease is over"), (2.62, "n2", "waiting for the voters"), (2.855, "n1", "epoch 2, 2 members"),
+                (2.856, "n3", "epoch 2, 2 members")]
+        svg = takeover.takeover_svg(hold(lease_s=3, leader="n1", cut=0, gap_ms=lambda: 871, waiter=hold(node="n3", granted=2_860_000_000),
+                                         holder=hold(node="n2", told=1_239_000_000, gone=1_989_000_000),
+                                         logs=[(round(t * 1e9), node, text) for t, node, text in logs]))
+        root = picture.read(io.StringIO(svg))
+        bars = [picture.Label("bar", "a bar", *(float(bar.get(name)) for name in ("x", "y", "width", "height")))
+                for bar in root.iter("rect") if bar.get("class") == "bar"]
+        texts = [label._replace(height=label.height * 4 / 3) for label in picture.labels(root)]  # with descenders
+        self.assertEqual(picture.covered(texts + bars), [])
+        self.assertEqual(svg.count('fill="#f0a000" stroke="#945400"'), 2)
+        self.assertIn('@media (prefers-color-scheme:dark){', svg)
 
 
 if __name__ == "__main__":

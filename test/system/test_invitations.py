@@ -264,7 +264,7 @@ class Door(InvitationTest):
         for record, text in ((self.wish("x"), "not known here"), (hello(ENROL, VERSION, b"\0" * 40), "does not speak"),
                              (hello(ENROL, 99, b"\0" * 40), "another version"), (struct.pack("<IB", 1 << 20, ENROL), "does not speak"),
                              (hello(6, VERSION, b"\0" * 40), "does not speak"), (b"GET / HTTP/1.0\r\n\r\n", "does not speak"),
-                             (self.wish("a b"), "its name is not one for a node"), (self.wish("x") + b"more", "does not speak")):
+                             (self.wish("a b"), "a node cannot have its name"), (self.wish("x") + b"more", "does not speak")):
             kind, answer = self.answer(record)
             self.assertEqual((kind, text in answer), (REFUSAL, True), (record, answer))
 

@@ -203,9 +203,19 @@ class Starting(unittest.TestCase):
             self.refused("--name", "a", "--peers", "a=127.0.0.1:7440,b=127.0.0.1:7441", "--listen", f"{host}:7440",
                          "--data", self.folder.name, says=["--listen", "not loopback", "--insecure allows it"])
             self.refused("--clients", f"{host}:7440", says=["--clients", "not loopback", "--insecure allows it"])
+            self.refused("--listen", f"{host}:7440", says=["--listen", "not loopback", "--insecure allows it"])
         node = Node(self.folder.name, "n1", ["--clients", f"0.0.0.0:{free_port()}", "--insecure"]).start()
         until("it serves", node.serves)
         self.assertEqual(node.end(), 0)
+
+    def test_bad_usage_is_told_in_one_line_and_makes_no_folder(self):
+        """The folder may be misspelt too, so it is made when nothing else is wrong."""
+        data = self.path("new")
+        for words in (["--listen", "10.0.0.1:7440"], ["--algorithm", "neilson"], ["--lease", "1ms"], ["--witness"],
+                      ["--name", "c", "--peers", "a=127.0.0.1:7440"], ["--tls-ca", "x"], ["--links", "a-b"]):
+            with self.subTest(words=words):
+                self.refused(*words, "--data", data, says=["baton node: "])
+                self.assertFalse(os.path.exists(data))
 
     # --- sockets that are taken ---
 

@@ -682,6 +682,41 @@ class Killed(ServiceTest):
         self.assertFalse(is_alive(command))
         os.kill(before, signal.SIGKILL)
 
+    def test_the_guardian_and_not_what_a_child_that_was_there_before_leaves_behind(self):
+        """The process had a child before it became `baton run`. When that ends, its own child becomes one of `baton run`. If the
+        guardian is killed, only its age tells that this is not of the command."""
+        def wait_for(name):
+            return f"until test -e {name}; do sleep 0.01; done"
+
+        before = f"sh -c '{wait_for('make')}; sleep 1000 & echo $! > left; {wait_for('leave')}'"
+        for early, number in ((True, signal.SIGKILL), (True, signal.SIGSTOP), (False, signal.SIGSTOP)):
+            with self.subTest(early=early, number=number):
+                for name in ("make", "left", "leave"):
+                    if os.path.exists(self.path(name)):
+                        os.unlink(self.path(name))
+                pause = f"touch make; {wait_for('left')}; sleep 0.05;" if early else "" # some ticks of the kernel's clock
+                run = subprocess.Popen(["sh", "-c", f"{before} & {pause} exec {BATON} run x sh -c 'echo $$; exec sleep 1000'"],
+                                       env=self.environment, cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+                self.addCleanup(self.end, run)
+                command = int(run.stdout.readline())
+                self.touch("make")
+                left = int(self.text("left"))
+                self.touch("leave")
+                until("it is a child of baton run", lambda pid=left, run=run: stat_of(pid)[1] == run.pid)
+                os.kill(stat_of(command)[1], number)
+                if number == signal.SIGSTOP:
+                    fence = self.status("x")["locks"][0]["fence"]
+                    self.assertEqual(self.run_baton("break", "x", "--fence", str(fence))[0], 0)
+                self.assertEqual(run.wait(PATIENCE), 76 if number == signal.SIGSTOP else -signal.SIGKILL)
+                self.assertFalse(is_alive(command))
+                self.assertTrue(is_alive(left))
+                os.kill(left, signal.SIGKILL)
+
+    def touch(self, name):
+        with open(self.path(name), "w", encoding="ascii"):
+            pass
+
     def test_both(self):
         """Only the command itself is promised to end: the kernel kills it."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from baton import BATON
-from cluster import SANITIZED, Cluster, until
+from cluster import SANITIZED, Cluster, free_port, until
 from fake_node import FakeNode
 from resp import Client
 from running import PATIENCE
@@ -165,6 +165,26 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(stat_of(guardian)[0], "Z")
         os.waitpid(guardian, all_kinds)
 
+    def test_a_debugger_keeps_the_command(self):
+        """It has ended, but this process, the debugger, has not taken notice. `baton run` does not wait for that."""
+        attach, all_kinds = 16, 0x40000000 # PTRACE_ATTACH, __WALL
+        for spared in ("", "sleep 1000 & "):
+            with self.subTest(spared=spared):
+                run = subprocess.Popen(["sh", "-c", f"{spared}exec {BATON} run x sh -c 'echo $$; exec sleep 1000'"],
+                                       env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                self.addCleanup(self.end, run)
+                command = int(run.stdout.readline())
+                if ctypes.CDLL(None, use_errno=True).ptrace(attach, command, 0, 0) != 0:
+                    self.skipTest("no debugger may attach here")
+                os.waitpid(command, all_kinds)
+                if spared: # `baton run` has children that it must not kill, and does the guardian's work
+                    os.kill(stat_of(command)[1], signal.SIGKILL)
+                else:
+                    self.break_it()
+                self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL if spared else 76)
+                self.assertEqual(stat_of(command)[0], "Z")
+                os.waitpid(command, all_kinds)
+
     def test_the_node_is_killed(self):
         run, guardian, command = self.begin(STUBBORN)
         self.stop(guardian)
@@ -275,7 +295,7 @@ class ForeignCommandTest(StuckTest):
 
 
 class ForeignCommand(ForeignCommandTest):
-    lease = "600ms"
+    lease = "3s" if SANITIZED else "600ms"  # a quarter of it must be enough to notice, before SIGKILL is due
 
     def test_broken(self):
         for command in (["./helper", "end"], ["sh", "-c", "./helper end; true"], ["sh", "-c", "setsid ./helper end & wait"]):
@@ -373,18 +393,25 @@ class Unseen(StuckTest):
     lease = "5s"
     script = "setsid flock mutex sh -c \"trap '' TERM; echo inside; sleep 1000; :\" & wait"
 
-    def check(self, *prefix, limited=False):
+    def check(self, *prefix, limit=None, numbers_from=None):
+        if numbers_from is not None:
+            with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as file:
+                file.write(str(numbers_from))
         run = subprocess.Popen([*prefix, BATON, "run", "x", "sh", "-c", self.script], env=self.environment, cwd=self.folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, run)
         self.assertEqual(run.stdout.readline(), "inside\n")
         heir = self.start("run", "x", "sh", "-c", "flock -n mutex echo alone || echo both")
         self.wait_for_waiters("x")
-        if limited:
+        if limit is not None:
             with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as file:
                 guardian = int(file.read())
             for pid in (run.pid, guardian):
-                resource.prlimit(pid, resource.RLIMIT_NOFILE, (6, 6))
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, limit))
+                os.kill(pid, signal.SIGSTOP) # it waits anew
+                until("it is stopped", lambda pid=pid: stat_of(pid)[0] == "T")
+                os.kill(pid, signal.SIGCONT)
+                until("it sleeps", lambda pid=pid: stat_of(pid)[0] == "S")
         self.break_it()
         self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
         self.assertEqual(self.finish(run)[0], 76)
@@ -397,7 +424,19 @@ class Unseen(StuckTest):
         self.check(*words)
 
     def test_no_descriptors_are_left(self):
-        self.check(limited=True)
+        """poll refuses to wait for more descriptors than may be open."""
+        # At the end a sanitizer looks for leaks, and needs descriptors for that.
+        for limit in (6,) if SANITIZED else (6, 3, 1, 0):
+            with self.subTest(limit=limit):
+                self.check(limit=limit)
+
+    @unittest.skipIf(SANITIZED, "at the end a sanitizer looks for leaks, and needs descriptors for that")
+    @unittest.skipUnless(os.access("/proc/sys/kernel/ns_last_pid", os.W_OK), "only root chooses numbers of processes")
+    def test_no_descriptors_are_left_and_numbers_begin_again(self):
+        """Children are found by trying all numbers up to the limit, which cannot be read any more."""
+        with open("/proc/sys/kernel/pid_max", encoding="ascii") as file:
+            limit = int(file.read())
+        self.check(limit=3, numbers_from=limit - 8)
 
     def test_proc_is_of_another_namespace(self):
         # Its process 1 is a shell: if it were `baton run`, everything would end with it. The numbers are far from those of others, or
@@ -407,6 +446,26 @@ class Unseen(StuckTest):
 
     def test_there_is_no_proc(self):
         self.in_namespace("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+
+
+class SilentNode(ServiceTest):
+    def test_an_answer_about_the_lease_comes_and_none_to_the_unlock(self):
+        """A node may be stopped between the two. Its lease decides when the lock is free, so `baton run` need not wait."""
+        left = b"*2\r\n:0\r\n:60000\r\n"
+        asked = iter([left])
+
+        def lease():
+            """Answers the first question, and the second one together with the UNLOCK."""
+            if (answer := next(asked, None)) is not None:
+                return answer
+            with open(self.path("asked"), "w", encoding="ascii"):
+                return b""
+
+        address = ("127.0.0.1", free_port())
+        answers = {"CLIENT LEASES": b"*2\r\n:1\r\n:600\r\n", "LEASE": lease, "LOCK": b"*3\r\n:7\r\n:0\r\n:60000\r\n", "UNLOCK": left}
+        with FakeNode(address, answers, lease_ms=600):
+            words = ["-S", "%s:%d" % address, "x", "sh", "-c", "until test -e asked; do sleep 0.01; done"]
+            self.assertEqual(self.run_baton("run", *words)[0], 0)
 
 
 class Stay(unittest.TestCase):

@@ -259,10 +259,26 @@ static void test_every_variable_is_in_the_table(void **state)
 	}
 }
 
+/* A sentence goes on after "it says that", and a full stop is added to it. */
+static void test_every_invariant_has_a_sentence(void **state)
+{
+	(void)state;
+	for (size_t a = 0; algorithms[a] != NULL; a++) {
+		const struct invariant *invariant = algorithms[a]->invariants;
+		for (; invariant != NULL && invariant->name != NULL; invariant++) {
+			const char *meaning = invariant->meaning;
+			if (meaning == NULL || strchr(meaning, ' ') == NULL ||
+			    meaning[strlen(meaning) - 1] == '.' || strstr(meaning, "  ") != NULL)
+				fail_msg("%s: %s", algorithms[a]->name, invariant->name);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_every_table_is_filled),
+	        cmocka_unit_test(test_every_invariant_has_a_sentence),
 	        cmocka_unit_test(test_every_variable_is_in_the_table),
 	        cmocka_unit_test(test_bad_bytes_give_an_error_and_change_nothing),
 	        cmocka_unit_test(test_a_step_writes_within_its_state_and_is_repeatable),

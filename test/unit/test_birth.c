@@ -476,6 +476,45 @@ static void test_what_one_side_lacks_is_named(void **context)
 	assert_int_equal(count_lives(), 0);
 }
 
+static void test_a_copied_directory_is_refused(void **context)
+{
+	(void)context;
+	for (uint32_t original = 0; original < 2; original++) {
+		begin(7, 3);
+		world.servers[2] = world.servers[original];
+		start_all();
+		converse();
+		assert_int_equal(birth_wish(world.nodes[0]), BIRTH_STOP);
+		assert_non_null(
+		        strstr(birth_text(world.nodes[0]), "the data directory of another"));
+		assert_int_equal(count_lives(), 0);
+		end(NULL);
+	}
+}
+
+/* The founder's record gives two nodes the same directory: no first log can be made of it. */
+static void test_a_record_of_which_no_log_can_be_made_is_not_followed(void **context)
+{
+	(void)context;
+	begin(7, 3);
+	start_all();
+	struct birth_record *disk = &world.disks[0];
+	stop(0);
+	disk->stage = BIRTH_RECORD;
+	disk->cluster = (struct cluster_id){1, 5};
+	electors_clear(&disk->founders, 1);
+	for (uint32_t k = 0; k < 3; k++)
+		electors_add(&disk->founders, k == 2 ? 101 : 100 + k, entry_text_of(names[k]),
+		             entry_text_of(addresses[k]));
+	start(0);
+	for (uint32_t i = 0; i < 3; i++) {
+		pass_on(1, 0);
+		pass_on(0, 1);
+	}
+	assert_int_equal(world.disks[1].stage, BIRTH_NOTHING);
+	assert_int_equal(birth_wish(world.nodes[1]), BIRTH_WAITS);
+}
+
 static void test_two_lives_are_refused(void **context)
 {
 	(void)context;
@@ -597,6 +636,8 @@ int main(void)
 	        TEST(test_a_life_that_died_with_its_disk_is_not_followed),
 	        TEST(test_other_settings_are_refused),
 	        TEST(test_what_one_side_lacks_is_named),
+	        TEST(test_a_copied_directory_is_refused),
+	        TEST(test_a_record_of_which_no_log_can_be_made_is_not_followed),
 	        TEST(test_two_lives_are_refused),
 	        TEST(test_who_must_end),
 	        TEST(test_malformed_words_change_nothing),

@@ -113,7 +113,9 @@ static const struct algorithm counter = {
         .request = call_the_first,
         .release = toy_nothing,
         .receive = count_up,
-        .invariants = (const struct invariant[]){{.name = "never_one", .local = never_one},
+        .invariants = (const struct invariant[]){{.name = "never_one",
+                                                  .meaning = "a node never counts 1",
+                                                  .local = never_one},
                                                  {.name = NULL}},
 };
 

@@ -265,8 +265,10 @@ static const struct algorithm rude = {
         .messages_count = 1,
         .invariants =
                 (const struct invariant[]){
-                        {.name = "nothing_in_flight", .global = nothing_in_flight},
-                        {.name = "is_not_busy", .local = is_not_busy},
+                        {.name = "nothing_in_flight",
+                         .meaning = "no message is in flight",
+                         .global = nothing_in_flight},
+                        {.name = "is_not_busy", .meaning = "a node is ready", .local = is_not_busy},
                         {.name = NULL},
                 },
         .state_size = rude_state_size,
@@ -627,12 +629,13 @@ static void test_invariants_speak_of_nodes_and_of_all(void **state)
 	                            "expect invariant is_not_busy\n"
 	                            "expect invariant mutual_exclusion\n"),
 	                    "6: expected mutual_exclusion, found nodes 1 2 in");
-	assert_string_equal(play_on(&rude, 2, RECOVERS,
-	                            "request 2\nrelease 2\nexpect invariant nothing_in_flight\n"),
-	                    "4: expected nothing_in_flight, found it broken");
+	assert_string_equal(
+	        play_on(&rude, 2, RECOVERS,
+	                "request 2\nrelease 2\nexpect invariant nothing_in_flight\n"),
+	        "4: expected nothing_in_flight (no message is in flight), found it broken");
 	assert_string_equal(
 	        play_on(&rude, 2, RECOVERS, "request 2\nrelease 2\nexpect invariant is_not_busy\n"),
-	        "4: expected is_not_busy, found it broken at node 2, {}");
+	        "4: expected is_not_busy (a node is ready), found it broken at node 2, {}");
 }
 
 static void test_timers_expire_when_nothing_is_in_flight(void **state)
@@ -831,6 +834,22 @@ static void test_a_place_crashes_on_the_way(void **state)
 	                    "4: bad: node 1 is dead: it cannot ask");
 }
 
+/* What was in flight when the link was cut is lost, what is sent later too; other links work. */
+static void test_nothing_arrives_over_a_cut_link(void **state)
+{
+	(void)state;
+	assert_string_equal(play(NEILSEN "request 3\ncut 2 3\ndeliver 3 2\n"
+	                                 "expect 2 NEXT=1\nrequest 2\nrun\nexpect 2 in\n"
+	                                 "expect messages 3\n"),
+	                    "passed");
+	assert_string_equal(play(NEILSEN "cut 2 1\nrequest 3\nrun\nexpect 2 NEXT=3\n"
+	                                 "expect 1 HOLDING=true\nexpect 3 waiting\n"),
+	                    "passed");
+	assert_string_equal(play(NEILSEN "cut 2 3\ncut 3 2\n"),
+	                    "5: bad: the link between 3 and 2 is cut already");
+	assert_string_equal(play(NEILSEN "cut 2 2\n"), "4: bad: a link has two different ends");
+}
+
 static void test_the_trace_has_a_second_for_each_step(void **state)
 {
 	static const char text[] = "algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 "
@@ -899,6 +918,7 @@ int main(void)
 	        cmocka_unit_test(test_a_message_to_the_dead_is_traced_as_lost),
 	        cmocka_unit_test(test_invariants_are_of_their_kind),
 	        cmocka_unit_test(test_a_place_crashes_on_the_way),
+	        cmocka_unit_test(test_nothing_arrives_over_a_cut_link),
 	        cmocka_unit_test(test_the_trace_has_a_second_for_each_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "raft_schedule.h"
 
 #include "baton/error.h"
+#include "raft_guard.h"
 
 /*
  * Figure 8 of "In Search of an Understandable Consensus Algorithm" (Ongaro and Ousterhout, 2014),
@@ -338,6 +339,25 @@ static void test_letters_that_no_correct_server_sends_change_nothing(void **cont
 	assert_true(has_applied(1, 'Z'));
 }
 
+/* The leader c never says that anything is committed. */
+static void test_a_log_does_not_run_ahead_without_end(void **context)
+{
+	(void)context;
+
+	begin(3);
+	elect("abc", 0);
+	propose(0, 'X');
+	pass("abc", 20);
+	uint64_t term = replica_term(replicas[0]) + 1, before = disks[1].count;
+	uint64_t last = find_command(1, 'X'), last_term = replica_term(replicas[0]);
+	for (uint64_t i = 0; i < GUARD_AHEAD_MAX + 100; i++) {
+		assert_int_equal(append(1, 3, term, last + i, i == 0 ? last_term : term), 0);
+		serve(1);
+		drop_letters();
+	}
+	assert_int_equal(disks[1].count, before + GUARD_AHEAD_MAX);
+}
+
 static void test_one_server_leads_and_commits_alone(void **context)
 {
 	(void)context;
@@ -365,6 +385,7 @@ int main(void)
 	        TEST(test_a_vote_for_nobody_is_ignored),
 	        TEST(test_malformed_letters_change_nothing),
 	        TEST(test_letters_that_no_correct_server_sends_change_nothing),
+	        TEST(test_a_log_does_not_run_ahead_without_end),
 	        TEST(test_one_server_leads_and_commits_alone),
 	};
 

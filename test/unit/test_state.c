@@ -11,6 +11,7 @@
 #include "outbuffer.h"
 #include "state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { BASE = 1000, BLOCK = 6 };
@@ -207,6 +208,52 @@ static void test_a_forbidden_name_is_not_renewed_and_does_not_join(void **contex
 	apply();
 	change(2, join("a", 1));
 	assert_non_null(seat_of("a"));
+}
+
+static void forbid(uint32_t number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "x%u", number);
+	entry_write_forbid(&out, entry_text_of(name));
+	apply();
+}
+
+static void test_orders_about_invented_names_find_a_limit(void **context)
+{
+	(void)context;
+	for (uint32_t i = 0; i < STATE_NAMES_MAX + 5; i++)
+		forbid(i);
+	assert_int_equal(agreed.names_count, STATE_NAMES_MAX);
+	assert_true(state_forbids(&agreed, entry_text_of("x0")));
+	assert_false(state_forbids(&agreed, entry_text_of("x4096")));
+	assert_false(state_has_room(&agreed, entry_text_of("x4096")));
+	assert_true(state_has_room(&agreed, entry_text_of("x7")));
+	/* Members are removed all the same. */
+	uint64_t first = change(0, join("a", 1));
+	removal(1, "a", first, first);
+	assert_null(seat_of("a"));
+	assert_null(state_name(&agreed, entry_text_of("a")));
+}
+
+static void test_what_was_forbidden_is_not_forgotten_for_want_of_room(void **context)
+{
+	(void)context;
+	entry_write_vote(&out, entry_text_of("v"), VOTE_WANTED);
+	apply();
+	uint64_t first = change(0, join("a", 1));
+	removal(1, "a", first, first);
+	for (uint32_t i = 0; i < STATE_NAMES_MAX - 2; i++)
+		forbid(i);
+	assert_non_null(state_name(&agreed, entry_text_of("a")));
+	forbid(9000);
+	assert_null(state_name(&agreed, entry_text_of("a")));
+	assert_non_null(state_name(&agreed, entry_text_of("v")));
+	forbid(9001);
+	assert_null(state_name(&agreed, entry_text_of("v")));
+	assert_true(state_forbids(&agreed, entry_text_of("x0")));
+	assert_true(state_forbids(&agreed, entry_text_of("x9001")));
+	assert_int_equal(agreed.names_count, STATE_NAMES_MAX);
 }
 
 static void test_a_wish_about_a_vote_survives_a_snapshot(void **context)
@@ -519,6 +566,8 @@ int main(void)
 	        TEST(test_many_extend_once),
 	        TEST(test_an_epoch_begins_at_the_last_limit),
 	        TEST(test_a_forbidden_name_is_not_renewed_and_does_not_join),
+	        TEST(test_orders_about_invented_names_find_a_limit),
+	        TEST(test_what_was_forbidden_is_not_forgotten_for_want_of_room),
 	        TEST(test_a_wish_about_a_vote_survives_a_snapshot),
 	        TEST(test_a_pardon_forgets_strikes),
 	        TEST(test_an_invitation_is_used_once),

@@ -11,6 +11,7 @@
 
 #include "outbuffer.h"
 #include "petition.h"
+#include "petitioners.h"
 #include "tenant.h"
 #include "warden.h"
 
@@ -351,6 +352,69 @@ static void test_a_refused_renewal_is_not_acknowledged(void **context)
 	warden_forbid(warden, "d", false, now * MS);
 	run(3 * LEASE);
 	assert_true(is_member(3));
+}
+
+static void test_an_order_about_a_name_that_nobody_has_is_refused(void **context)
+{
+	(void)context;
+	start_all();
+	uint64_t index = warden_state(warden)->index;
+	commits = false;
+	pump_warden();
+	uint32_t before = proposals_count;
+	assert_non_null(warden_forbid(warden, "nobody", true, now * MS));
+	assert_non_null(warden_vote(warden, "nobody", VOTE_WANTED, now * MS));
+	assert_null(warden_forbid(warden, "nobody", false, now * MS)); /* it is allowed already */
+	pump_warden();
+	assert_int_equal(proposals_count, before);
+	assert_null(warden_forbid(warden, "d", true, now * MS));
+	pump_warden();
+	assert_int_equal(proposals_count, before + 1);
+	commits = true;
+	run(2);
+	assert_true(warden_state(warden)->index > index);
+	/* What is so already is not proposed again. */
+	commits = false;
+	before = proposals_count;
+	assert_null(warden_forbid(warden, "d", true, now * MS));
+	pump_warden();
+	assert_int_equal(proposals_count, before);
+}
+
+/* A node that invents processes displaces its own, not those of others. */
+static void test_processes_of_one_name_find_a_limit(void **context)
+{
+	struct out petition;
+	struct standing *list;
+	(void)context;
+
+	start_all();
+	out_init(&petition);
+	for (uint64_t i = 1; i <= 100; i++) {
+		petition_write(&petition,
+		               &(struct petition){.kind = PETITION_RENEW,
+		                                  .process = 1000000 + i * 10 + 9,
+		                                  .name = entry_text_of("d"),
+		                                  .address = entry_text_of("host:1"),
+		                                  .number = 1,
+		                                  .lease_ns = LEASE * MS,
+		                                  .server = 500 + i,
+		                                  .witness = true,
+		                                  .version_least = 1,
+		                                  .version = 1},
+		               NULL, 0, NULL, 0);
+		assert_true(
+		        warden_petition(warden, petition.bytes, petition.bytes_count, now * MS));
+	}
+	assert_int_equal(warden_standing(warden, &list), PETITIONERS_NAMESAKES_MAX);
+	free(list);
+	out_free(&petition);
+	struct warden_effect effect;
+	while (warden_effect(warden, &effect))
+		; /* answers for processes that are not there */
+	run(2 * LEASE);
+	for (uint32_t i = 0; i < MEMBERS - 1; i++)
+		assert_true(is_member(i));
 }
 
 /* The voter restarts from a snapshot, and has heard nobody yet. */
@@ -909,6 +973,8 @@ int main(void)
 	        TEST(test_a_renewal_is_noted_when_it_is_committed),
 	        TEST(test_nothing_is_acknowledged_before_it_is_committed),
 	        TEST(test_a_refused_renewal_is_not_acknowledged),
+	        TEST(test_an_order_about_a_name_that_nobody_has_is_refused),
+	        TEST(test_processes_of_one_name_find_a_limit),
 	        TEST(test_a_new_leader_removes_nobody_at_once),
 	        TEST(test_a_leader_that_was_stopped_removes_nobody_at_once),
 	        TEST(test_a_restarted_voter_notes_everybody_as_of_then),

@@ -13,6 +13,7 @@
 #include "changes.h"
 #include "feed.h"
 #include "figures.h"
+#include "pace.h"
 #include "request.h"
 
 #include <stdio.h>
@@ -259,6 +260,55 @@ static void test_at_most_so_many_changes_in_any_second(void **state)
 	changes_clear(&changes);
 }
 
+/* --- the pace --- */
+
+/* Counts changes until a pause begins. Returns how many there were; 0: no pause has begun. */
+static unsigned count_to_pause(struct pace *pace, int64_t now_ms)
+{
+	for (unsigned i = 1; i <= PACE_A_SECOND + 1; i++) {
+		if (pace_count(pace, now_ms))
+			return i;
+	}
+	return 0;
+}
+
+static void test_a_busy_node_is_listened_to_less_and_less(void **state)
+{
+	static const int64_t pauses[] = {1000, 2000, 4000, 8000, 8000};
+	struct pace pace = {0};
+	int64_t now = 5000;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(*pauses); i++) {
+		pace_begin(&pace, now);
+		assert_int_equal(count_to_pause(&pace, now + 999), PACE_A_SECOND + 1);
+		now += 999 + pauses[i];
+		assert_true(pace_is_paused(&pace, now - 1));
+		assert_false(pace_is_paused(&pace, now));
+		assert_true(pace_is_busy(&pace));
+	}
+	/* A calm second, without any change: it begins anew with a short pause. */
+	pace_begin(&pace, now);
+	pace_look(&pace, now + 999);
+	assert_true(pace_is_busy(&pace));
+	pace_look(&pace, now + 1000);
+	assert_false(pace_is_busy(&pace));
+	assert_int_equal(count_to_pause(&pace, now + 1000), PACE_A_SECOND + 1);
+	assert_true(pace_is_paused(&pace, now + 1999));
+	assert_false(pace_is_paused(&pace, now + 2000));
+}
+
+static void test_a_node_that_is_not_too_busy_is_listened_to_always(void **state)
+{
+	struct pace pace = {0};
+
+	(void)state;
+	pace_begin(&pace, 0);
+	for (int64_t i = 0; i < INT64_C(10) * PACE_A_SECOND; i++)
+		assert_false(pace_count(&pace, i * 1000 / PACE_A_SECOND));
+	assert_false(pace_is_busy(&pace));
+}
+
 /* --- the feed --- */
 
 struct watcher {
@@ -391,6 +441,8 @@ int main(void)
 	        cmocka_unit_test(test_changes_are_parsed),
 	        cmocka_unit_test(test_more_locks_are_counted_for_each_member),
 	        cmocka_unit_test(test_at_most_so_many_changes_in_any_second),
+	        cmocka_unit_test(test_a_busy_node_is_listened_to_less_and_less),
+	        cmocka_unit_test(test_a_node_that_is_not_too_busy_is_listened_to_always),
 	        cmocka_unit_test_setup_teardown(test_a_viewer_begins_with_a_state, set_up_feed,
 	                                        tear_down_feed),
 	        cmocka_unit_test_setup_teardown(test_a_slow_viewer_skips_and_is_told, set_up_feed,

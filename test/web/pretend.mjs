@@ -12,9 +12,10 @@ export async function pretend(control = true) {
 	const fake = { at: 5_000_000, viewers: new Set(), streams: 0, asked: [], broken: [], gone: null, more: false, control };
 	fake.info = { messages_per_entry_bound: 3, connected_clients: 38, acquire_came: { count: 0, sum_us: 0, le_100: 0, le_250: 0, le_1000: 0 } };
 	fake.locks = [];
-	fake.status = { node: "db1", epoch: 7, algorithm: "neilsen", topology: "star", members: ["db1", "db2", "web1"].map((name, i) => ({ name, address: `10.0.0.${i + 1}:7440`, incarnation: i + 2, state: "active", lease_ms: 2500 + 100 * i })), takeover_ms: 4500, lease_ms: 3000, waiting_for: null, messages: { sent: 0 }, grants: 0, silent: [] };
+	fake.status = { node: "db1", epoch: 7, algorithm: "neilsen", topology: "star", members: ["db1", "db2", "web1"].map((name, i) => ({ name, address: `10.0.0.${i + 1}:7440`, incarnation: i + 2, state: "active", lease_ms: 2500 + 100 * i, counts: { grants: 700 * i, sent: 900 * i } })), takeover_ms: 4500, lease_ms: 3000, waiting_for: null, silent: [] };
 	const held = () => fake.locks.filter((l) => l.holder !== null || l.waiters.length > 0);
-	const sample = () => ({ at_ms: fake.at, status: { ...fake.status, silent: fake.status.members.filter((m) => m.state === "silent").map((m) => m.name), locks: held().slice(0, 200) }, info: fake.info, locks_total: held().length, locks_more: fake.more, waiters_total: held().reduce((n, l) => n + l.waiters.length, 0) });
+	const counts = () => Object.fromEntries(fake.status.members.filter((m) => m.state !== "silent").map((m) => [m.name, m.counts]));
+	const sample = () => ({ at_ms: fake.at, status: { ...fake.status, by_member: counts(), silent: fake.status.members.filter((m) => m.state === "silent").map((m) => m.name), locks: held().slice(0, 200) }, info: fake.info, locks_total: held().length, locks_more: fake.more, waiters_total: held().reduce((n, l) => n + l.waiters.length, 0) });
 	const line = (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 	fake.send = (event, data) => fake.viewers.forEach((v) => v.write(line(event, data)));
 	fake.tick = (ms = 1000) => {
@@ -42,7 +43,7 @@ export async function pretend(control = true) {
 			const pattern = new RegExp("^" + query.get("pattern").replaceAll("*", ".*") + "$");
 			const found = held().filter((l) => pattern.test(l.name));
 			const [skip, count] = [Number(query.get("skip")), Number(query.get("count"))];
-			response.end(JSON.stringify({ ...fake.status, locks: found.slice(skip, skip + count), locks_total: found.length }));
+			response.end(JSON.stringify({ ...fake.status, locks: found.slice(skip, skip + count), locks_total: found.length, locks_more: fake.more }));
 		},
 		"/api/break": (request, response) => {
 			let body = "";

@@ -184,7 +184,7 @@ test("what the words claim of a run happens in it: another figure is noticed", (
 	assert.ok(mutants > 60, `${mutants} claims`);
 });
 
-const HEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink"]);
+const HEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink", "cut_link"]);
 
 /** The steps of a scenario as `baton replay` traces it: the lines of each. */
 function stepsOf(text) {

@@ -8,14 +8,14 @@ export interface Place {
 	tour: string | null; // the name of the tour whose scenario it is
 	frame: number | null; // the frame of the tour, from 1
 	acts: Act[];
-	step: number | null; // two steps may have one time: the number tells them apart
+	step: number | null; // the number of the step that is shown; two steps may have the same time
 	time: number | null; // the time that is shown; null: that of the step
 }
 
 // The run that a first visitor sees. It ends.
 export const FIRST = "algorithm=neilsen\ntopology=tree:2\nnodes=7\nload=poisson:0.09\ndelay=uniform:0.7,1.5\ncs=uniform:1.4,2.6\nentries=8\nseed=76";
 
-/** Returns the address of a run of this algorithm that ends soon and has something to see. */
+/** Returns the address of a short run of this algorithm in which something happens. */
 export function firstOf(algorithm: Algorithm): string {
 	if (algorithm.kind === "election") return `#lab/${algorithm.name}?nodes=8&arrangement=3,7,2,5,8,1,4,6&delay=uniform:0.7,1.5`;
 	return `#lab/${algorithm.name}?${algorithm.needs === "tree" ? "topology=tree:2&" : ""}nodes=7&load=poisson:0.09&delay=uniform:0.7,1.5&cs=uniform:1.4,2.6&entries=8&seed=76`;
@@ -91,8 +91,8 @@ export function wordsOf(words: string): [string, string][] {
 	});
 }
 
-/** Writes an address such as "#lab/neilsen?topology=tree:2&nodes=7&step=14&do=12:lose:7"; between two steps it has the time too:
- * "&t=6.41". */
+/** Writes an address such as "#lab/neilsen?topology=tree:2&nodes=7&step=14&do=12:lose:7"; between
+ * two steps it has the time too: "&t=6.41". */
 export async function hashOf(place: Place): Promise<string> {
 	const query: string[] = [];
 	let name = "scenario";
@@ -129,7 +129,7 @@ export async function placeOf(hash: string): Promise<Place> {
 		else if (key === "t") place.time = readNumber(key, value, /^\d{1,9}(\.\d+)?$/, "6.41");
 		else if (key === "frame" && place.tour !== null) place.frame = readNumber(key, value, /^\d{1,3}$/, "3");
 		else if (key === "do") place.acts = readActs(value);
-		// The command line writes it like this, because it cannot compress.
+		// The command line writes a scenario like this, because it cannot compress.
 		else if (key === "text") place.source = { scenario: plainText(value) };
 		else if (key === "scn") place.source = { scenario: await unpackScenario(value) };
 		else words.push(equals < 0 ? key : `${key}=${value}`);

@@ -1,4 +1,4 @@
-// The page: where its parts are, what moves, and what keys and pointers do.
+// The page: the layout of its parts, its animation, and the handling of keys and pointers.
 
 import { effect, signal, useSignal } from "@preact/signals";
 import { render } from "preact";
@@ -176,7 +176,7 @@ function Stage() {
 	const narrow = state.narrow.value;
 	useEffect(() => {
 		closeMenu();
-		// A user of the keyboard stays at the same place, although the elements are new.
+		// Keep the focus at the same place for users of the keyboard, although the elements are new.
 		const held = document.activeElement?.closest<SVGGElement>("#stage [data-node], #stage [data-msg]")?.dataset;
 		stage = new StageView(svg.current!, current, { node: clickNode, message: clickMessage, hover, hoverNode }, narrow);
 		draw();
@@ -209,7 +209,8 @@ function Diagram() {
 	);
 }
 
-/** If a node can do only one thing, it asks or leaves at once; otherwise a menu offers the choices. */
+/** If only one act is possible at the node, it happens at once; otherwise a menu offers the
+ * choices. */
 function clickNode(node: number, element: Element): void {
 	const current = state.run.value!;
 	const now = state.states.value[node - 1];
@@ -232,7 +233,7 @@ function clickMessage(msg: number, element: Element): void {
 	const current = state.run.value!;
 	const flight = current.flight(msg)!;
 	const items: MenuItem[] = [{ text: "Deliver it now", run: () => state.act("deliver", msg) }];
-	// A scenario has no time: there a message waits until it is delivered.
+	// In a scenario there are no times, so a message cannot be delayed.
 	if ("words" in current.source) items.push({ text: `Delay it by ${DELAY}`, run: () => state.act("delay", msg, DELAY) });
 	items.push({ text: "Lose it", run: () => state.act("lose", msg) });
 	openMenu(`${flight.text} from ${current.name(flight.from)} to ${current.name(flight.to)}`, items, element);
@@ -297,7 +298,7 @@ function Menu() {
 	);
 }
 
-/** Goes back. The button disappears with what it undoes, but the focus must not. */
+/** Goes back. The button disappears then, so the focus must move elsewhere. */
 function goBack(): void {
 	state.returnToRun();
 	document.getElementById("play")!.focus();
@@ -345,7 +346,7 @@ const TOUCH = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
 
 function Legend() {
 	const { algorithm, flights } = state.run.value!;
-	// Messages that only prepare are sent in few runs.
+	// Show messages of the initialization only if the run has some: few runs do.
 	const messages = algorithm.messages.filter((m) => !m.init || flights.some((f) => f.type === m.name));
 	const pointers = algorithm.variables.filter((v) => v.kind === "node").map((v) => v.name);
 	const queue = queueOf(algorithm);
@@ -584,7 +585,7 @@ function onKey(event: KeyboardEvent): void {
 		case "ArrowDown":
 		case "PageUp":
 		case "PageDown":
-			// The keys move this slider as any other; elsewhere they scroll.
+			// On the time slider these keys move it, as on any slider; elsewhere they scroll.
 			if (!target.classList.contains("time")) return;
 			stop();
 			move(event.key.endsWith("Down") ? -1 : 1, event.key.startsWith("Page"));
@@ -661,7 +662,7 @@ async function main(): Promise<void> {
 	effect(draw);
 	effect(() => {
 		const [current, at] = [state.run.value!, state.step.value];
-		// The other views, and the beginning of a run, have nothing to say, and the last sentence is not about them.
+		// Clear the last sentence: it is not about the other views, nor about the beginning of a run.
 		if (state.view.value !== "lab" || at === 0) state.said.value = "";
 		if (state.playing.value || state.view.value !== "lab" || at === 0) return;
 		const told = tell(current, current.steps[at - 1], undefined, undefined);

@@ -1,4 +1,4 @@
-// The cluster as a node shows it: four numbers, the members, where a lock has been, the locks, and what happened.
+// The cluster as a node shows it: four numbers, the members, the trail of a lock, the locks, and the log of events.
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,14 +13,20 @@ import { round } from "./svg";
 import { TrailCard } from "./trail";
 
 const LOG_SHOWN = 60;
+const GRANTS_BESIDE = 10; // of grants and releases, so many are shown beside other news, which they would hide otherwise
 const RING = 2 * Math.PI * 18;
+
+/** Returns a topology as words: "a star", "a complete network". */
+function networkOf(topology: string): string {
+	return topology === "complete" ? "a complete network" : `a ${topology.replace(/:.*/, "")}`;
+}
 
 function Sentence() {
 	const { status } = latest.value!;
 	const algorithm = algorithms.value.find((a) => a.name === status.algorithm);
 	return (
 		<p class="sentence" id="sentence">
-			epoch <b>{status.epoch}</b>, {algorithm === undefined ? status.algorithm : <a href={firstOf(algorithm)}>{status.algorithm}</a>} on a {status.topology === "complete" ? "complete network" : status.topology.replace(/:.*/, "")}, a lease lasts <b>{span(status.lease_ms)}</b>
+			epoch <b>{status.epoch}</b>, {algorithm === undefined ? status.algorithm : <a href={firstOf(algorithm)}>{status.algorithm}</a>} on {networkOf(status.topology)}, a lease lasts <b>{span(status.lease_ms)}</b>
 			{status.takeover_ms === null || status.members.length < 2 ? (
 				"."
 			) : (
@@ -39,7 +45,8 @@ function sentence(why: string): string {
 
 function noNode(why: string): string {
 	if (goneWords(why).startsWith("refuses")) return `The node ${sentence(goneWords(why))} As soon as it is allowed, it is shown here.`;
-	return `No node answers: ${sentence(why)} As soon as one does, it is shown here. “baton dev” starts three to try.`;
+	const words = why.startsWith("no node ") ? `N${why.slice(1)}` : `No node answers: ${why}`;
+	return `${sentence(words)} As soon as one answers, it is shown here. “baton dev” starts three to try.`;
 }
 
 /** Says what is wrong, if anything is. */
@@ -89,7 +96,8 @@ function Line(props: { course: minute.Course }) {
 	const end = points.at(-1)?.[0] ?? 0;
 	const x = (at: number) => round(108 - ((end - at) / minute.MINUTE_MS) * 106);
 	const y = (value: number) => round(29 - (value / most) * 25);
-	const path = (of: [number, number | null][]) => of.map(([at, value], i) => (value === null ? "" : `${i > 0 && of[i - 1][1] !== null ? "L" : "M"}${x(at)} ${y(value)}`)).join("");
+	// A value without neighbours is a line of length 0, which is drawn as a dot.
+	const path = (of: [number, number | null][]) => of.map(([at, value], i) => (value === null ? "" : i > 0 && of[i - 1][1] !== null ? `L${x(at)} ${y(value)}` : `M${x(at)} ${y(value)}h0`)).join("");
 	const last = points.at(-1);
 	return (
 		<svg class="spark" viewBox="0 0 112 32" aria-hidden="true">
@@ -133,14 +141,14 @@ function Tiles() {
 		<div class="tiles">
 			<Tile id="grants" title="Grants a second" value={grants.value === null ? "–" : count(grants.value)} note={grants.value === null ? "…" : `${many(grants.total, "grant")}, ${time}`} course={grants} />
 			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `average of ${count(came.count)} at ${status.node}${came.most === null ? "" : `; 99 % within ${span(came.most)}`}`} course={came} />
-			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on a ${status.topology}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
+			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on ${networkOf(status.topology)}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
 			<Tile id="waiting" title="Waiting now" value={count(waiters_total) + (locks_more ? "+" : "")} note={longestWait()} course={waiting} />
 		</div>
 	);
 }
 
-/** Shows how much of its lease a member has left. If the member is silent, its lease runs out; otherwise each status says how much is
- * left. */
+/** Shows how much of its lease a member has left. If the member is silent, its lease runs out;
+ * otherwise each status says how much is left. */
 function Lease(props: { card: Card; bad: boolean }) {
 	const arc = useRef<SVGCircleElement>(null);
 	const text = useRef<SVGTextElement>(null);
@@ -180,7 +188,7 @@ function MemberCard(props: { card: Card }) {
 	const witness = member.name === node && isWitness(latest.value!);
 	const state = witness ? "witness" : member.state;
 	const clients = latest.value!.info.connected_clients;
-	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 || !whole ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${whole ? "" : " or more"} waiting` : ""];
+	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${whole ? "" : " or more"} waiting` : ""];
 	return (
 		<li class={bad ? "member away" : "member"} data-member={member.name}>
 			{witness ? null : <Lease card={props.card} bad={bad} />}
@@ -189,7 +197,7 @@ function MemberCard(props: { card: Card }) {
 					{member.name} {removed !== null ? <span class="tag">removed</span> : state !== "active" ? <span class="tag">{state}</span> : null}
 				</h3>
 				<small>{member.address ?? "no address yet"}</small>
-				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holding(props.card)}` : ""}</> : parts.filter((p) => p !== "").join(", ") || (witness ? "votes" : "holds nothing")}</small>
+				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holding(props.card)}` : ""}</> : parts.filter((p) => p !== "").join("; ") || (witness ? "votes" : whole ? "holds nothing" : "holds none of the first locks")}</small>
 			</div>
 		</li>
 	);
@@ -214,7 +222,9 @@ function LogLine(props: { one: Happened }) {
 }
 
 function Log() {
-	const lines = (quietly.value ? log.value.filter((l) => l.kind !== "grant") : log.value).slice(0, LOG_SHOWN);
+	const news = log.value.some((l) => l.kind !== "grant");
+	let left = quietly.value ? 0 : news ? GRANTS_BESIDE : LOG_SHOWN;
+	const lines = log.value.filter((l) => l.kind !== "grant" || left-- > 0).slice(0, LOG_SHOWN);
 	return (
 		<section class="card" id="log" aria-labelledby="log-title">
 			<h2 id="log-title">
@@ -225,7 +235,7 @@ function Log() {
 			</label>
 			{latest.value!.unheard === undefined ? null : (
 				<p class="note" id="unheard">
-					Grants and releases are not shown: {/^NOPERM/.test(latest.value!.unheard) ? "no right to observe. " : ""}
+					Grants and releases are left out: {/^NOPERM/.test(latest.value!.unheard) ? "no right to observe. " : ""}
 					{sentence(latest.value!.unheard)}
 				</p>
 			)}
@@ -238,6 +248,7 @@ function Log() {
 					))}
 				</ol>
 			)}
+			{left < 0 && !quietly.value ? <p class="note">Of grants and releases, only the last {news ? GRANTS_BESIDE : LOG_SHOWN} are shown.</p> : null}
 		</section>
 	);
 }
@@ -275,7 +286,7 @@ function Nothing() {
 export function Cluster() {
 	const sample = latest.value;
 	void changed.value;
-	// The title also tells a user who looks at another page.
+	// The title shows trouble even to a user who looks at another tab.
 	useEffect(() => {
 		const before = document.title;
 		const stop = effect(() => {

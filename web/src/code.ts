@@ -62,7 +62,7 @@ function passageOf(mapped: Mapped, counters: number[], source: string[]): Passag
 		const text = source[number - 1];
 		const column = text.search(/\S/) + 1;
 		const bare = column === 0 || /^\s*(\{|\}.*)$/.test(text) || /^\s*\/?\*/.test(text);
-		// Of the regions that contain the beginning of the line, the last is the innermost.
+		// Of the regions that contain the beginning of the line, the last one in the list is the innermost.
 		let ran: boolean | null = null;
 		if (!bare) for (const region of mapped.regions) if (within(region, number, column)) ran = evaluate(region[4], counters) > 0;
 		lines.push({ number, text, ran });
@@ -97,8 +97,8 @@ const ENTRANCES = /^(request|release|receive|expire)$/;
 const PASSAGES_MAX = 4;
 
 /**
- * Returns the functions of the algorithm's file that ran in a step. Helpers in other files are left out, and so are functions that
- * only decode a message and pass it on, unless nothing else ran.
+ * Returns the functions of the algorithm's file that ran in a step. Helpers in other files are left
+ * out, and so are functions that only decode a message and pass it on, unless nothing else ran.
  */
 export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Record<string, string>): Passage[] {
 	const found = ran.map(([hash, counters]) => ({ mapped: map[hash], counters })).filter(({ mapped }) => mapped !== undefined && sources[mapped.file] !== undefined);

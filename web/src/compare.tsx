@@ -37,7 +37,7 @@ function Side(props: { side: 0 | 1 }) {
 	const small = narrow.value;
 	const wrong = useSignal<string | null>(null);
 	useEffect(() => {
-		// Shows this run at this moment in the laboratory, where one can look closer.
+		// Opens this run at this moment in the laboratory, where there is more to see.
 		const open = () => void hashOf({ source: run.source, tour: null, frame: null, acts: [], step: run.stepAt(time.value), time: null }).then((hash) => (location.hash = hash));
 		const none = () => {};
 		const stage = new StageView(stageSvg.current!, run, { node: open, message: open, hover: none, hoverNode: none }, small);
@@ -54,7 +54,7 @@ function Side(props: { side: 0 | 1 }) {
 			const stuck = stuckAt(run, step, states);
 			const instance = run.at(step);
 			const broken = instance.properties().filter((p) => !p.holds);
-			// Some violations show only when they happen, such as a leader that is declared twice.
+			// Some violations are visible only in the step in which they happen, such as a leader that is declared twice.
 			const violation = instance.status().violation ?? null;
 			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(run, stuck ?? [], step), broken: broken.length > 0 || violation !== null, settled: !playing.value, hovered: null, hoveredNode: null };
 			stage.draw(scene);

@@ -1,10 +1,10 @@
-// What a node says of its cluster: the stream that baton web sends, the last status, the members, and what happened.
+// A node's view of its cluster: the stream that baton web sends, the last status, the members, and the log of events.
 
 import { computed, effect, signal } from "@preact/signals";
 import { span } from "./amounts";
 import { addSecond, forgetMinute } from "./minute";
 import { said, view } from "./state";
-import { forgetPast, noteChange, noteStatus } from "./past";
+import { forgetPast, noteChange, noteGap, noteStatus } from "./past";
 
 export interface Client {
 	node: string;
@@ -31,6 +31,12 @@ export interface Member {
 	lease_ms: number | null;
 }
 
+/** What a member has counted since its process started. */
+export interface Counts {
+	grants: number;
+	sent: number; // how many messages of the algorithm it has sent
+}
+
 export interface Status {
 	node: string;
 	epoch: number;
@@ -41,9 +47,8 @@ export interface Status {
 	lease_ms: number;
 	waiting_for: string | null;
 	locks: Lock[];
-	messages: { sent: number };
-	grants: number;
 	silent: string[];
+	by_member?: Record<string, Counts>; // what the members that answered have counted; an older node does not tell it
 }
 
 export type Info = Record<string, number | string | Record<string, number | string>>;
@@ -55,7 +60,7 @@ export interface Sample {
 	locks_total: number; // how many locks are held or waited for; the status may have fewer
 	locks_more?: boolean; // there may be more than locks_total
 	waiters_total: number;
-	unheard?: string; // why the node tells no changes
+	unheard?: string; // why changes are left out
 }
 
 /** True if the status has every lock that is held or waited for. */
@@ -94,7 +99,7 @@ export interface Card {
 	removed: number | null; // when a view without the member came
 	holds: string[]; // the locks that the member held when it last answered
 	waits: number;
-	whole: boolean; // they are all, not only those among the locks that the status had
+	whole: boolean; // `holds` has all locks of the member, not only those in a shortened status
 }
 
 const LOG_MAX = 200; // how many grants and releases are kept, and as many other events
@@ -198,8 +203,10 @@ function onStatus(sample: Sample): void {
 		if (sample.status.waiting_for !== before.status.waiting_for && sample.status.waiting_for !== null && before.status.waiting_for === null) announce("bad", sample.status.node, `waits for ${sample.status.waiting_for}`);
 		if (sample.status.waiting_for === null && before.status.waiting_for !== null) announce("news", sample.status.node, "serves locks");
 		tellMembers(before.status, sample.status);
-		addSecond(before, sample);
 	}
+	if (sample.unheard !== undefined && before?.unheard === undefined) tell("news", "grants and releases", `are left out: ${sample.unheard}`);
+	if (sample.unheard === undefined && before?.unheard !== undefined) tell("news", "grants and releases", "are told again");
+	addSecond(before, sample);
 	cards.value = foldCards(sample);
 	noteStatus(sample, isWhole(sample));
 }
@@ -219,6 +226,7 @@ function onChange(change: Change): void {
 	else if (what === "leader") tell("news", name, `led by ${node}: ${value}`, at_ms);
 	else tell("bad", `${fence} changes`, "were too many for the node to tell", at_ms);
 	if (what !== "dropped") noteChange(change);
+	else noteGap(at_ms);
 }
 
 const REFUSES = /^the node (refuses: )/;
@@ -250,9 +258,14 @@ function connect(): void {
 	on<{ why: string }>("gone", ({ why }) => onGone(why));
 	on<{ events: Change[]; more: number }>("changes", ({ events, more }) => {
 		for (const change of events) onChange(change);
-		if (more > 0) tell("grant", `${more} more`, "grants and releases");
+		if (more === 0) return;
+		tell("grant", `${more} more`, "grants and releases");
+		noteGap(now());
 	});
-	on<{ events: number }>("skipped", ({ events }) => tell("bad", "this page", `was too slow: ${events} events were left out`));
+	on<{ events: number }>("skipped", ({ events }) => {
+		tell("bad", "this page", `was too slow: ${events} events were left out`);
+		noteGap(now());
+	});
 	opened.onerror = () => {
 		link.value = { state: "lost", why: "baton web does not answer" };
 		// The browser tries again by itself, unless the answer was an error.
@@ -274,8 +287,8 @@ export async function breakLock(name: string, fence: number): Promise<string> {
 	return answer.broken ? `${name} was taken from its holder` : `${name} is not held with fence ${fence} any more: nothing was done`;
 }
 
-/** Begins to listen. A page that baton web serves asks it for a cluster; other pages ask nobody. The stream is open only while somebody
- * looks. */
+/** Begins to listen. A page that baton web serves asks it for a cluster; other pages ask nobody.
+ * The stream is open only while the page is visible. */
 export function begin(): void {
 	here.value = document.querySelector('meta[name="baton-web"]') !== null;
 	if (!here.value) return;
@@ -285,7 +298,7 @@ export function begin(): void {
 	addEventListener("pagehide", disconnect);
 	addEventListener("pageshow", (event) => event.persisted && stream === null && visible.value && view.value === "cluster" && connect());
 	void askSession();
-	// A node may be started later. Pages that show the cluster hear of it by their stream.
+	// A node may be started later. A page that shows the cluster learns of it from its stream; others must ask.
 	effect(() => {
 		if (session.value === null || session.value.node || !visible.value || view.value === "cluster") return;
 		const timer = setTimeout(() => void askSession(), ASK_MS);

@@ -78,7 +78,7 @@ function Card(props: { algorithm: Algorithm; errors: [string, string][] }) {
 const errors = signal<ReturnType<typeof errorsOf>>(new Map());
 
 export function Families() {
-	// The tours tell which errors there are. They are loaded after the first frame.
+	// Tours are loaded after the first frame; from them the page learns which algorithms have errors.
 	useEffect(() => void loadTours().then((all) => (errors.value = errorsOf(all))), []);
 	return (
 		<div class="families">

@@ -5,7 +5,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { many, span } from "./amounts";
+import { count, many, span } from "./amounts";
 import { breakLock, isWhole, latest, link, session, type Client, type Lock, type Status } from "./feed";
 import { narrow, said } from "./state";
 
@@ -16,11 +16,19 @@ const ASK_MS = 2000;
 export const chosen = signal<string | null>(null); // the lock whose trail is shown; null: the busiest
 const filter = signal("");
 const page = signal(0);
-/** the answer to the last question, and that question */
-const answer = signal<{ question: string; locks: Lock[]; total: number; wrong: string | null } | null>(null);
+/** A page of the table, and how many locks there are in all; `more`: there may be more than that. */
+interface Listed {
+	locks: Lock[];
+	total: number;
+	more: boolean;
+	wrong: string | null;
+}
 
-/** Returns what to ask for, or null if the stream has all locks. A text without the special letters of a pattern may be anywhere in a
- * name. */
+/** the answer to the last question, and that question */
+const answer = signal<({ question: string } & Listed) | null>(null);
+
+/** Returns what to ask for, or null if the stream has all locks. A text without the special letters
+ * of a pattern may be anywhere in a name. */
 function questionOf(): string | null {
 	const sample = latest.value;
 	if (sample === null || (filter.value === "" && isWhole(sample))) return null;
@@ -35,9 +43,9 @@ async function ask(question: string): Promise<void> {
 	asking = true;
 	asked = performance.now();
 	const response = await fetch(question).catch(() => null);
-	const data = (await response?.json().catch(() => null)) as (Status & { locks_total: number; error?: string }) | null;
-	if (response?.ok && data !== null) answer.value = { question, locks: data.locks, total: data.locks_total, wrong: null };
-	else answer.value = { question, locks: [], total: 0, wrong: data?.error ?? "baton web does not answer" };
+	const data = (await response?.json().catch(() => null)) as (Status & { locks_total: number; locks_more?: boolean; error?: string }) | null;
+	if (response?.ok && data !== null) answer.value = { question, locks: data.locks, total: data.locks_total, more: data.locks_more === true, wrong: null };
+	else answer.value = { question, locks: [], total: 0, more: false, wrong: data?.error ?? "baton web does not answer" };
 	asking = false;
 	keepAsking();
 }
@@ -49,20 +57,22 @@ function keepAsking(): void {
 	if (answer.peek()?.question !== question || performance.now() - asked > ASK_MS) void ask(question);
 }
 
-/** Returns the locks of this page of the table, and how many there are in all; null if that is not known yet. */
-function shown(): { locks: Lock[]; total: number; wrong: string | null } | null {
+/** Returns this page of the table; null if it is not known yet. */
+function shown(): Listed | null {
 	if (questionOf() !== null) return answer.value;
 	const all = latest.value!.status.locks;
-	return { locks: all.slice(page.value * PAGE, (page.value + 1) * PAGE), total: all.length, wrong: null };
+	return { locks: all.slice(page.value * PAGE, (page.value + 1) * PAGE), total: all.length, more: false, wrong: null };
 }
 
 function clientWords(client: Client): string {
 	return `${client.pid === null ? "" : `process ${client.pid}: `}${client.command}, for ${span(client.since_ms)}`;
 }
 
-/** Returns the command without its folder, which says little. */
-function shortCommand(command: string): string {
-	return command.replace(/^\S*\/(?=\S)/, "");
+/** Returns the command without its folder, which says little; of `baton run LOCK -- COMMAND`, what it runs. */
+function shortCommand(command: string, lock: string): string {
+	const runs = /^(\S*\/)?baton run /.test(command) ? command.indexOf(` ${lock} `) : -1;
+	const said = runs < 0 ? command : command.slice(runs + lock.length + 2).replace(/^-- /, "");
+	return said.replace(/^\S*\/(?=\S)/, "");
 }
 
 function Waiters(props: { lock: Lock }) {
@@ -81,12 +91,14 @@ function Waiters(props: { lock: Lock }) {
 	);
 }
 
-/** True if the name has a byte that the node cannot show, or looks as if it had: which lock is meant, only the node knows. */
+/** True if the name has an escaped byte, or looks as if it had one: then the page cannot know which
+ * lock is meant. */
 function isAmbiguous(name: string): boolean {
 	return /\\x(00|[89a-f][0-9a-f])/.test(name);
 }
 
-/** Returns the head of the column. Algorithms without one queue tell who waits at each node, and not who is next. */
+/** Returns the head of the column. For algorithms without a common queue, the order of waiters is
+ * known only within each node. */
 function waitersHead(locks: Lock[]): string {
 	const orders = new Set(locks.filter((l) => l.waiters.length > 0).map((l) => l.order));
 	if (!orders.has("by node")) return "waiting, in order";
@@ -117,7 +129,7 @@ function Row(props: { lock: Lock; current: boolean; toBreak(lock: Lock): void })
 					<>
 						<span class={holder.losing ? "hold-chip losing" : "hold-chip"}>{holder.node}</span>{" "}
 						<span class="command" title={clientWords(holder)}>
-							{shortCommand(holder.command)}
+							{shortCommand(holder.command, name)}
 						</span>
 						{small ? <small>{span(holder.since_ms)}</small> : null}
 						{small ? breaks : null}
@@ -155,8 +167,8 @@ export function readCluster(hash: string): void {
 	}
 }
 
-/** The lock that the dialog asks about, before it is taken away. It keeps the holder of the moment at which the dialog was opened: only
- * that holder can be meant. */
+/** The lock that the dialog asks about. It keeps the holder from the moment at which the dialog was
+ * opened, because the user means that holder. */
 const breaking = signal<Lock | null>(null);
 
 function BreakDialog() {
@@ -215,6 +227,11 @@ function BreakDialog() {
 /** The outcome of the last attempt to break a lock. */
 const outcome = signal<string | null>(null);
 
+/** Says how many there are: "450", "10,000 or more". */
+function total({ total, more }: { total: number; more: boolean }): string {
+	return `${count(total)}${more ? " or more" : ""}`;
+}
+
 export function Locks(props: { current: string | null }) {
 	useEffect(() => effect(keepAsking), []);
 	const sample = latest.value!;
@@ -226,10 +243,12 @@ export function Locks(props: { current: string | null }) {
 	const small = narrow.value;
 	const control = session.value?.control === true && !small;
 	const first = page.value * PAGE;
+	// An answer knows more than the stream, which has up to some hundreds.
+	const all = filter.value === "" && list !== null && list.wrong === null ? list : { total: sample.locks_total, more: sample.locks_more === true };
 	return (
 		<section class="card" id="locks" aria-labelledby="locks-title">
 			<h2 id="locks-title">
-				Locks <span>{sample.locks_total === 0 ? "none is held or waited for" : `${sample.locks_total.toLocaleString("en")}${sample.locks_more ? " or more" : ""} held or waited for`}</span>
+				Locks <span>{sample.locks_total === 0 ? "none is held or waited for" : `${total(all)} held or waited for`}</span>
 			</h2>
 			<form class="tools" role="search" onSubmit={(event) => event.preventDefault()}>
 				<input
@@ -285,7 +304,7 @@ export function Locks(props: { current: string | null }) {
 						Before
 					</button>
 					<span class="note">
-						{first + 1} to {Math.min(first + PAGE, list!.total)} of {list!.total.toLocaleString("en")}
+						{first + 1} to {Math.min(first + PAGE, list!.total)} of {total(list!)}
 					</span>
 					<button class="quiet" disabled={page.value + 1 >= pages} onClick={() => page.value++}>
 						Next

@@ -1,9 +1,9 @@
 // The last minute in numbers: what changed from each status to the next.
 //
-// A difference is taken only between two statuses of the same members: sums over other members say nothing about the time between.
+// Differences are taken member by member, so that grants are counted while other members come and go.
 
 import { computed, signal } from "@preact/signals";
-import type { Info, Sample } from "./feed";
+import type { Counts, Info, Sample } from "./feed";
 
 export const MINUTE_MS = 60_000;
 
@@ -13,8 +13,8 @@ type Buckets = Map<number, number>;
 interface Second {
 	at: number;
 	ms: number; // the time since the last status
-	grants: number | null;
-	sent: number | null; // how many messages the nodes have sent
+	grants: number;
+	sent: number; // how many messages the nodes have sent
 	came: { count: number; us: number; buckets: Buckets } | null; // how long clients of this node waited for a token that was elsewhere
 	waiting: number;
 	bound: number | null; // the most messages for an entry that the algorithm's claim allows
@@ -28,18 +28,23 @@ export interface Course {
 }
 
 const seconds = signal<Second[]>([]);
+/** What each member has told last; null: it is known, but has told nothing yet. A member that is silent or removed may come back. */
+const told = new Map<string, Counts | null>();
 
 export function forgetMinute(): void {
 	seconds.value = [];
+	told.clear();
 }
 
-/** Returns a text that changes when a member restarts, because its counters then begin at 0. */
-function membersOf(sample: Sample): string {
-	return sample.status.members.map((m) => `${m.name} ${m.incarnation} ${m.state}`).join(",");
-}
-
-function difference(before: number, after: number): number | null {
-	return after >= before ? after - before : null;
+/** Returns what has happened at a member since it told its counters last. `first`: this is the first status. */
+function sinceTold(name: string, now: Counts | undefined, first: boolean): Counts {
+	const before = told.get(name);
+	if (now !== undefined) told.set(name, now);
+	else if (before === undefined) told.set(name, null);
+	if (now === undefined || before === null || (before === undefined && first)) return { grants: 0, sent: 0 };
+	// A member that is new, or whose process was started again, has counted from 0.
+	if (before === undefined || now.grants < before.grants || now.sent < before.sent) return now;
+	return { grants: now.grants - before.grants, sent: now.sent - before.sent };
 }
 
 export function boundOf(info: Info): number | null {
@@ -59,14 +64,16 @@ function cameBetween(before: Sample, after: Sample): Second["came"] {
 	return { count: is.count - was.count, us: is.sum_us - was.sum_us, buckets };
 }
 
-export function addSecond(before: Sample, after: Sample): void {
-	if (after.at_ms === before.at_ms) return; // this is the same status again: a new stream begins with the last one
-	const same = membersOf(before) === membersOf(after);
+/** Adds a status. There is no earlier one if `before` is null: then the counters say nothing yet. */
+export function addSecond(before: Sample | null, after: Sample): void {
+	if (after.at_ms === before?.at_ms) return; // this is the same status again: a new stream begins with the last one
+	const since = after.status.members.map(({ name }) => sinceTold(name, after.status.by_member?.[name], before === null));
+	if (before === null || after.at_ms - before.at_ms > MINUTE_MS) return;
 	const second: Second = {
 		at: after.at_ms,
 		ms: after.at_ms - before.at_ms,
-		grants: same ? difference(before.status.grants, after.status.grants) : null,
-		sent: same ? difference(before.status.messages.sent, after.status.messages.sent) : null,
+		grants: since.reduce((sum, one) => sum + one.grants, 0),
+		sent: since.reduce((sum, one) => sum + one.sent, 0),
 		came: cameBetween(before, after),
 		waiting: after.waiters_total,
 		bound: boundOf(after.info),
@@ -74,22 +81,23 @@ export function addSecond(before: Sample, after: Sample): void {
 	seconds.value = [...seconds.value.filter((s) => s.at > after.at_ms - MINUTE_MS), second];
 }
 
-/** Returns how long this part of the waits took at most, in milliseconds. Between two bounds, waits are taken to be spread evenly. */
+/** Returns a time, in milliseconds, that this part of the waits did not exceed. Assumes that waits
+ * are spread evenly between two bounds. */
 function boundFor(buckets: Buckets, total: number, part: number): number | null {
 	const bounds = [...buckets].filter(([, many]) => many >= part * total).map(([bound]) => bound);
 	return bounds.length === 0 ? null : Math.min(...bounds) / 1000;
 }
 
-function sum(of: (s: Second) => number | null): number {
-	return seconds.value.reduce((total, s) => total + (of(s) ?? 0), 0);
+function sum(of: (s: Second) => number): number {
+	return seconds.value.reduce((total, s) => total + of(s), 0);
 }
 
 /** How many milliseconds these numbers cover. */
-export const covered = computed(() => sum((s) => (s.grants === null ? 0 : s.ms)));
+export const covered = computed(() => sum((s) => s.ms));
 
 export const grants = computed<Course & { total: number }>(() => {
 	const total = sum((s) => s.grants);
-	return { points: seconds.value.map((s) => [s.at, s.grants === null ? null : (s.grants * 1000) / s.ms]), value: covered.value === 0 ? null : (total * 1000) / covered.value, total };
+	return { points: seconds.value.map((s) => [s.at, (s.grants * 1000) / s.ms]), value: covered.value === 0 ? null : (total * 1000) / covered.value, total };
 });
 
 export const came = computed<Course & { most: number | null; count: number }>(() => {
@@ -101,8 +109,8 @@ export const came = computed<Course & { most: number | null; count: number }>(()
 });
 
 export const cost = computed<Course>(() => {
-	const entries = sum((s) => (s.sent === null ? 0 : s.grants));
-	return { points: seconds.value.map((s) => [s.at, s.sent === null || !s.grants ? null : s.sent / s.grants]), value: entries === 0 ? null : sum((s) => s.sent) / entries, bounds: seconds.value.map((s) => [s.at, s.bound]) };
+	const entries = sum((s) => s.grants);
+	return { points: seconds.value.map((s) => [s.at, s.grants === 0 ? null : s.sent / s.grants]), value: entries === 0 ? null : sum((s) => s.sent) / entries, bounds: seconds.value.map((s) => [s.at, s.bound]) };
 });
 
 export const waiting = computed<Course>(() => ({ points: seconds.value.map((s) => [s.at, s.waiting]), value: seconds.value.at(-1)?.waiting ?? null }));

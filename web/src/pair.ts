@@ -31,8 +31,8 @@ function textOf(words: Words): string {
 	return words.map(([key, value]) => (value === "" ? key : `${key}=${value}`)).join("\n");
 }
 
-/** Returns the schedule of a scenario with other words in its header, in which the two sides differ. Expectations are left out, because one
- * side may not meet those of the other. */
+/** Returns the schedule of a scenario with other words in its header, in which the two sides
+ * differ. Expectations are left out, because one side may not meet those of the other. */
 function adapt(scenario: string, words: Words): string {
 	let text = scenario.replace(/^expect .*\n/gm, "");
 	for (const [key, value] of words) {
@@ -44,8 +44,8 @@ function adapt(scenario: string, words: Words): string {
 	return text;
 }
 
-/** Makes a run of a schedule that was written for another text. Where the schedule ends, or cannot be followed, the messages in flight
- * arrive. */
+/** Makes a run of a schedule that was written for another text. Where the schedule ends, or cannot
+ * be followed, the messages in flight arrive. */
 function runOn(scenario: string): { run: Run; refused: number | null } {
 	const followed = Run.make({ scenario }, [], algorithms.value);
 	const bad = followed.status.verdict === "bad";
@@ -139,7 +139,7 @@ export function changePair(side: 0 | 1 | null, key: string, value: string): void
 	const same = ([k, v]: [string, string]) => (name === "param" ? k === name && v.startsWith(key.slice(6) + "=") : name === "fifo" || name === "reorder" ? k === "fifo" || k === "reorder" : k === name);
 	const replace = (words: Words): Words => [...words.filter((word) => !same(word)), [name, text]];
 	const own: [Words, Words] = [...now.own];
-	// Another algorithm keeps nothing that belonged to the one before.
+	// If the algorithm changes, drop all options of the old one.
 	if (side !== null) own[side] = name === "algorithm" ? [["algorithm", value]] : replace(own[side]);
 	playing.value = false;
 	const before = pairHash();
@@ -164,7 +164,8 @@ export function goNext(direction: 1 | -1): void {
 	goTo(later.length === 0 ? (direction > 0 ? end.value : 0) : direction > 0 ? Math.min(...later) : Math.max(...later));
 }
 
-/** Returns what happened, without the time and the numbers of messages: those may differ where nothing else does. */
+/** Returns what happened, without the time and the numbers of messages, which may differ even if
+ * nothing else does. */
 function told(step: Step): string {
 	return JSON.stringify([step.head, ...step.rest.filter((l) => l.ev !== "state")].map(({ t, msg, of, ...rest }) => rest));
 }

@@ -26,7 +26,7 @@ export interface Past {
 	waits: Wait[];
 }
 
-const FLIGHT_MS = 300; // Nobody knows when a token left. It is drawn as if it had been in flight for at most this long.
+const FLIGHT_MS = 300; // It is not known when a token left. It is drawn as if it had been in flight for at most this long.
 const MISSED_MS = 1500; // a hold that was in no status for this long is over
 const HOLDS_SEEN = 120; // the most holds of the last minute that a readable picture can show
 const NEAR_MS = 60; // two bars of a row with less time between them are drawn as one
@@ -35,8 +35,21 @@ const pasts = new Map<string, Past>();
 /** Counts changes, so that views know when to draw again. */
 export const changed = signal(0);
 
+let gap = -Infinity; // when changes were last left out
+/** Notes that changes are missing, so that locks may have been where nobody saw them. */
+export function noteGap(at: number): void {
+	gap = Math.max(gap, at);
+	changed.value++;
+}
+
+/** Are changes of the last minute missing? */
+export function hasGap(now: number): boolean {
+	return gap > now - MINUTE_MS;
+}
+
 export function forgetPast(): void {
 	pasts.clear();
+	gap = -Infinity;
 	changed.value++;
 }
 
@@ -44,10 +57,15 @@ export function pastOf(lock: string): Past {
 	return pasts.get(lock) ?? { holds: [], waits: [] };
 }
 
+/** Says how much there is to see of a lock: how often it went to another node. */
+function worth(name: string): number {
+	const { holds } = pastOf(name);
+	return trailIsCrowded(name) || holds.length === 0 ? 0 : 1 + holds.filter((hold, i) => i > 0 && hold.node !== holds[i - 1].node).length;
+}
+
 let shown: string | null = null;
 /** Returns the lock to show if nobody has chosen one: a lock that has moved. It stays the same, unless another has much more to show. */
 export function worthSeeing(): string | null {
-	const worth = (name: string) => (trailIsCrowded(name) ? 0 : pastOf(name).holds.length);
 	let best: string | null = null;
 	for (const name of [...pasts.keys()].sort()) if (best === null || worth(name) > worth(best)) best = name;
 	if (shown === null || !pasts.has(shown) || worth(best!) > 3 * worth(shown) + 2) shown = best;
@@ -80,7 +98,7 @@ function noteHold(past: Past, fence: number, node: string, from: number, at: num
 export function noteChange({ name, what, fence, node, at_ms }: Change): void {
 	const past = of(name);
 	if (what === "granted" || what === "leader") {
-		// The last hold was certainly over by then.
+		// The last hold had certainly ended by then.
 		for (const hold of past.holds) if (hold.to === null && hold.fence < fence) hold.seen = at_ms;
 		noteHold(past, fence, node, at_ms, at_ms);
 	} else {
@@ -99,7 +117,8 @@ function prune(now: number): void {
 }
 
 /** Notes a status. `whole` says that it has every lock that is held or waited for. */
-export function noteStatus({ at_ms, status }: Sample, whole: boolean): void {
+export function noteStatus({ at_ms, status, unheard }: Sample, whole: boolean): void {
+	if (unheard !== undefined) noteGap(at_ms);
 	const listed = new Set(status.locks.map((l) => l.name));
 	for (const { name, fence, holder, waiters } of status.locks) {
 		const past = of(name);
@@ -118,7 +137,8 @@ export function noteStatus({ at_ms, status }: Sample, whole: boolean): void {
 	changed.value++;
 }
 
-/** Shows a lock's past as if it were a run: rows are nodes, and times are seconds since a minute ago. */
+/** A lock's past in the form of a run: rows are nodes, and times are in seconds, counted from a
+ * minute ago. */
 export class Trail implements History {
 	start: { nodes: number; holder: number | null; since: number };
 	algorithm: History["algorithm"];

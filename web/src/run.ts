@@ -80,7 +80,7 @@ interface Permission {
 	other: number;
 }
 
-const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink"]);
+const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink", "cut_link"]);
 const STEPS_FIRST = 6000; // how many steps are made at first; more are made when the user comes near the end
 const STEPS_MORE = 2000;
 export const STEPS_MAX = 60000;

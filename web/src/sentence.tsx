@@ -149,7 +149,7 @@ export function Number_(props: { label: string; value: number; least: number; mo
 			onChange={(event) => {
 				const input = event.currentTarget;
 				if (input.value !== "") props.change(input.value);
-				// What was refused must not stay as if it were so.
+				// The value was refused: show the old one again.
 				input.value = String(current.current);
 			}}
 			onPointerDown={begin}

@@ -284,7 +284,7 @@ export function replaceRun(origin: Source): void {
 
 let remembered = 0;
 export function remember(): void {
-	// These are no places of a run.
+	// These views do not show a moment of a run.
 	if (view.value === "all" || view.value === "cluster") return;
 	const turn = ++remembered;
 	void address().then((hash) => {

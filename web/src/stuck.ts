@@ -24,7 +24,7 @@ export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] 
 		const node = i + 1;
 		const { asked, got } = run.permissionsOf(node, step);
 		const missing = asked.filter((o) => !got.has(o));
-		// Another node may have asked before, on behalf of all nodes on this side of the tree.
+		// The request may have stopped at another node, which has already asked on behalf of all nodes on this side of the tree.
 		if (missing.length === 0 && run.algorithm.token && pointers.length > 0) missing.push(nodeOf(states[i].vars[pointers[0].name]));
 		if (missing.length === 0) found.push({ node, asked: 0, held: 0 });
 		for (const other of missing) {
@@ -89,7 +89,7 @@ export function stuckWords(run: Run, waiting: Waiting[], step: number): string {
 		return `${name(node)} needs the permission of ${name(asked)}${held === 0 ? "" : held === asked ? ", which keeps it" : `, which ${name(held)} has`}`;
 	});
 	if (words.length === 0) return "";
-	// One more sentence takes no more room than saying that there is one more.
+	// Do not write "and 1 more": the sentence itself takes no more room.
 	const shown = words.length <= SENTENCES_MAX + 1 ? words : [...words.slice(0, SENTENCES_MAX), `and ${words.length - SENTENCES_MAX} more`];
 	return `${shown.join("; ")}.`;
 }

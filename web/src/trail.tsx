@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { count, cut, span } from "./amounts";
 import { cards, latest, now, type Lock } from "./feed";
 import { MINUTE_MS } from "./minute";
-import { changed, pastOf, Trail, trailIsCrowded } from "./past";
+import { changed, hasGap, pastOf, Trail, trailIsCrowded } from "./past";
 import { Rows } from "./rows";
 import { algorithms, narrow, still } from "./state";
 import { make, round } from "./svg";
@@ -60,6 +60,7 @@ function wordsOf(lock: string): string {
 	const times = new Map<string, number>();
 	for (const { node, from, to } of pastOf(lock).holds) times.set(node, (times.get(node) ?? 0) + (to ?? now()) - Math.max(from, now() - MINUTE_MS));
 	const parts = [...times].map(([node, ms]) => `${node} for ${span(Math.max(0, ms))}`);
+	if (hasGap(now())) return parts.length === 0 ? `Nobody was seen to hold ${lock} in the last minute.` : `In the last minute ${lock} was seen with ${parts.join(", ")}.`;
 	return parts.length === 0 ? `Nobody held ${lock} in the last minute.` : `In the last minute ${lock} was held by ${parts.join(", ")}.`;
 }
 
@@ -148,6 +149,7 @@ export function TrailCard(props: { lock: string | null }) {
 		);
 	const token = algorithms.value.find((a) => a.name === sample.status.algorithm)?.token ?? false;
 	const lock = sample.status.locks.find((l) => l.name === props.lock);
+	const gap = hasGap(now());
 	return (
 		<section class="card" id="trail" aria-labelledby="trail-title">
 			<h2 id="trail-title">
@@ -159,7 +161,8 @@ export function TrailCard(props: { lock: string | null }) {
 				<span>last minute</span>
 			</h2>
 			<Picture lock={props.lock} nodes={rowsOf(props.lock)} token={token} />
-			{trailIsCrowded(props.lock) ? <p class="note">It changed hands {count(pastOf(props.lock).holds.length)} times: the lines between its places are left out.</p> : null}
+			{trailIsCrowded(props.lock) ? <p class="note">It changed hands {gap ? "at least " : ""}{count(pastOf(props.lock).holds.length)} times: the lines between its places are left out.</p> : null}
+			{gap ? <p class="note" id="gap">Some changes are left out: it may have been elsewhere too.</p> : null}
 			{lock === undefined ? <p class="note">Nobody holds it now.</p> : <Whole lock={lock} />}
 		</section>
 	);

@@ -65,7 +65,7 @@ export class Watch {
 			if (performance.now() >= until) return true;
 			if (!this.walker.advance(this.walker.at + 1)) return false;
 			const wrong = this.walker.instance.properties().some((p: Property) => !p.holds);
-			// Some violations show only when they happen: in the state, a node that was elected twice is just a leader.
+			// Some violations are visible only in the step in which they happen: afterwards, a node that was elected twice is just a leader.
 			if (wrong || (this.walker.instance.status().violations ?? 0) > 0) this.broken = this.walker.at;
 		}
 		return false;

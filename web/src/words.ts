@@ -51,6 +51,8 @@ function headOf(run: Run, head: Line): [string, string] {
 			return [run.name(head.node), `and ${run.name(head.to)} become neighbours.`];
 		case "unlink":
 			return [run.name(head.node), `and ${run.name(head.to)} are no longer neighbours.`];
+		case "cut_link":
+			return [run.name(head.node), `and ${run.name(head.to)}: their link is cut. What is sent over it is lost.`];
 		default:
 			return [run.name(head.node), head.ev];
 	}

@@ -83,6 +83,17 @@ static void print_undecided(const struct check_options *options, const struct ch
 		       grows);
 }
 
+/* Prints what the invariant says that is violated. */
+static void print_meaning(const struct check_options *options, const struct check_result *result)
+{
+	const struct invariant *invariant = options->setup->network.algorithm->invariants;
+
+	for (; invariant != NULL && invariant->name != NULL; invariant++) {
+		if (strcmp(invariant->name, result->what) == 0)
+			printf("            it says that %s\n", invariant->meaning);
+	}
+}
+
 static void print_verdict(const struct check_options *options, const struct check_result *result)
 {
 	bool election = options->setup->network.algorithm->kind == KIND_ELECTION;
@@ -93,10 +104,12 @@ static void print_verdict(const struct check_options *options, const struct chec
 	if (result->verdict >= VERDICT_INVARIANT)
 		printf(": %s", result->what);
 	putchar('\n');
+	if (result->verdict == VERDICT_INVARIANT)
+		print_meaning(options, result);
 	print_undecided(options, result);
 }
 
-/* Returns the fewest entries that the other nodes together have, over all nodes that can ask;
+/* For each node that can ask, adds up the entries of all other nodes, and returns the smallest sum;
  * ENTRIES_UNLIMITED if there is no bound. */
 static uint64_t entries_of_others(const struct check_options *options)
 {
@@ -115,7 +128,7 @@ static uint64_t entries_of_others(const struct check_options *options)
 	return least != UINT64_MAX ? least : 0;
 }
 
-/* Prints the longest bypass. If it used up all entries of the others, it is not a bound: with
+/* Prints the longest bypass. If all entries of the others are used up in it, it is no bound: with
  * more entries it could be longer. */
 static void print_bypass(const struct check_options *options, const struct check_result *result)
 {

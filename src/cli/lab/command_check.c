@@ -145,8 +145,8 @@ static int parse_option(int option, const char *value, struct check_request *req
 	}
 }
 
-/* Returns the number in the text of --entries, for the default number of nodes; a list counts as
- * one entry each. If the text is wrong, prepare_entries will report it. */
+/* Returns the number in the text of --entries, by which the default number of nodes is chosen; a
+ * list counts as one entry each. If the text is wrong, prepare_entries will report it. */
 static uint32_t entries_asked(const char *text)
 {
 	if (text == NULL || strchr(text, ',') != NULL)
@@ -234,8 +234,8 @@ static int trace_problem(const struct check_request *request, struct problem *pr
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
 }
 
-/* Reports a path that cannot be written before the search begins, not when the counterexample is
- * written at the end. */
+/* Checks before the search begins that the path can be written. Otherwise the error would come only
+ * at the end, with the counterexample. */
 static int try_trace(const struct check_request *request, struct problem *problem)
 {
 	if (request->trace == NULL)
@@ -400,8 +400,6 @@ static int run(struct check_request *request, struct problem *problem)
 		setup_free(&setup);
 		return usage_problem("check", problem);
 	}
-	warn_of_order("check", &setup);
-	warn_of_holder("check", &request->words, &setup);
 	request->options.setup = &setup;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	request->options.interrupted = watch_for_interrupt();
@@ -416,12 +414,16 @@ static int run(struct check_request *request, struct problem *problem)
 	int code = result.verdict != VERDICT_HOLDS ? EXIT_VIOLATED
 	           : result.complete               ? EXIT_HELD
 	                                           : EXIT_LIMIT;
-	if (write_trace(request, result.scenario, problem) != 0)
+	if (write_trace(request, result.scenario, problem) != 0) {
 		code = usage_problem("check", problem);
-	else if (request->json)
-		print_json(check_report(&request->options, &result));
-	else
-		check_print(&request->words, request->entries, &request->options, &result);
+	} else {
+		warn_of_order("check", &setup);
+		warn_of_holder("check", &request->words, &setup);
+		if (request->json)
+			print_json(check_report(&request->options, &result));
+		else
+			check_print(&request->words, request->entries, &request->options, &result);
+	}
 	if (result.interrupted)
 		fprintf(stderr, "baton check: interrupted before an answer\n");
 	else if (code == EXIT_LIMIT)

@@ -186,8 +186,8 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Finds the sizes: those that were given, the size that the topology prescribes, or the
- * defaults. The caller frees the array. */
+/* Finds the sizes: those that the user gave, the one that the topology prescribes, or the defaults.
+ * The caller frees the array. */
 static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uint32_t *ret_count,
                       struct problem *problem)
 {

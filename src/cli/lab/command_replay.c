@@ -100,8 +100,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	                     "the scenario", request, problem);
 }
 
-/* Returns the bytes of a file, which the caller frees, or NULL and a problem. If the file is too
- * long, it reads one byte more than the parser accepts, so that the parser reports it. */
+/* Returns the bytes of a file, which the caller frees, or NULL and a problem. Of a file that is too
+ * long it reads one byte more than the parser accepts, so that the parser reports it. */
 static char *read_text(const char *path, size_t *ret_size, struct problem *problem)
 {
 	bool standard = strcmp(path, "-") == 0;
@@ -200,7 +200,7 @@ static int tell_interrupt(const struct replay_request *request, const struct rep
 	return EXIT_LIMIT;
 }
 
-/* Returns the last line with a step that is not after this line, or 0 if there is none. */
+/* Returns the last line that has a step, up to this line; 0 if there is none. */
 static uint32_t last_line(const struct scenario *scenario, uint64_t line)
 {
 	uint32_t last = 0;
@@ -232,6 +232,8 @@ static void draw_tree(const struct replay_request *request, const struct setup *
 	else
 		text_add_string(&subtitle, "the end");
 	char *violation = replay_violation(steps);
+	const uint32_t *cut_ends;
+	size_t cut_ends_count = replay_cut_ends(steps, &cut_ends);
 	struct moment moment = {
 	        .setup = setup,
 	        .world = replay_world(steps),
@@ -239,6 +241,8 @@ static void draw_tree(const struct replay_request *request, const struct setup *
 	        .flights_count = flights_count,
 	        .dead = replay_dead(steps),
 	        .learned = replay_learned(steps),
+	        .cut_ends = cut_ends,
+	        .cut_ends_count = cut_ends_count,
 	        .subtitle = subtitle.bytes,
 	        .violation = violation,
 	};
@@ -264,7 +268,7 @@ static int write_tree(const struct replay_request *request, const struct text *t
 	return 0;
 }
 
-/* Checks that the pictures that are asked for have room for so many nodes. */
+/* Checks that the requested pictures have room for this many nodes. */
 static int check_room(const struct replay_request *request, uint32_t nodes, struct problem *problem)
 {
 	if (picture_check(request->tree, "--tree", problem) != 0)
@@ -287,7 +291,32 @@ static int check_moment(const struct replay_request *request, const struct scena
 	                   request->file, scenario->lines_count, plural(scenario->lines_count));
 }
 
-static int replay(const struct replay_request *request, struct scenario *scenario)
+static void warn_of_holder_line(const struct replay_request *request,
+                                const struct scenario *scenario, const struct setup *setup)
+{
+	if (scenario->words.holder != 0 && !setup->network.algorithm->has_token)
+		fprintf(stderr,
+		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
+		        request->file, scenario->words.holder, setup->network.algorithm->name);
+}
+
+/* Writes the files that show the run, before anything is printed. A scenario that fails still gets
+ * its files. One with a step that cannot happen gets no page. `text` is the scenario as it was read.
+ * Returns 0, or -1 and a problem. */
+static int write_files(const struct replay_request *request, struct trace_file *trace,
+                       const struct replay_result *result, const struct text *tree,
+                       const struct text *text, struct problem *problem)
+{
+	if (trace_file_end(trace, result->time, problem) != 0 ||
+	    write_tree(request, tree, problem) != 0)
+		return -1;
+	if (request->html == NULL || result->verdict == REPLAY_BAD)
+		return 0;
+	return page_file_write(request->html, "scenario", text->bytes, text->used, problem);
+}
+
+static int replay(const struct replay_request *request, struct scenario *scenario,
+                  const struct text *text)
 {
 	struct trace_file file;
 	struct replay_result result;
@@ -300,10 +329,6 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		return usage_problem("replay", &problem);
 	if (scenario_setup(scenario, &setup, &line, &problem) != 0)
 		return bad_line(request, line, &problem);
-	if (scenario->words.holder != 0 && !setup.network.algorithm->has_token)
-		fprintf(stderr,
-		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
-		        request->file, scenario->words.holder, setup.network.algorithm->name);
 	if (check_room(request, setup.network.graph.nodes, &problem) != 0 ||
 	    check_moment(request, scenario, &problem) != 0) {
 		setup_free(&setup);
@@ -334,11 +359,12 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	int code;
 	if (file.trace != NULL && (result.verdict == REPLAY_BAD || *interrupted != 0))
 		trace_cut(file.trace);
-	int ended = trace_file_end(&file, result.time, &problem);
-	if (ended == 0)
-		ended = write_tree(request, &tree, &problem);
-	if (table != NULL && result.verdict != REPLAY_BAD)
-		steps_print(table, lines.bytes, lines.used, stdout);
+	int ended = write_files(request, &file, &result, &tree, text, &problem);
+	if (ended == 0 && result.verdict != REPLAY_BAD) {
+		warn_of_holder_line(request, scenario, &setup);
+		if (table != NULL)
+			steps_print(table, lines.bytes, lines.used, stdout);
+	}
 	if (table != NULL)
 		steps_free(table);
 	if (ended != 0)
@@ -376,12 +402,9 @@ int command_replay(int argc, char **argv)
 		return bad_line(&request, line, &problem);
 	}
 	scenario.words.host = host_here();
-	int code = replay(&request, &scenario);
+	const struct text read = {.bytes = text, .used = size};
+	int code = replay(&request, &scenario, &read);
 	scenario_free(&scenario);
-	/* A scenario that fails still gets a page. One with a step that cannot happen gets none. */
-	if (request.html != NULL && code != EXIT_USAGE &&
-	    page_file_write(request.html, "scenario", text, size, &problem) != 0)
-		code = usage_problem("replay", &problem);
 	if (request.open && code != EXIT_USAGE && page_program_show(text, size, &problem) != 0)
 		code = usage_problem("replay", &problem);
 	free(text);

@@ -203,7 +203,7 @@ static void print_claimed(const struct sim_request *request, const struct algori
 {
 	const struct headline *headline = headline_of(algorithm, NULL);
 
-	/* A document may claim something about a variant. */
+	/* A document may make a claim about a variant, which is chosen by a parameter. */
 	for (size_t i = 0; i < request->words.setup.parameters_count; i++) {
 		const struct headline *own =
 		        headline_of(algorithm, request->words.setup.parameters[i]);
@@ -568,11 +568,6 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		setup_free(&setup);
 		return -1;
 	}
-	if (seed == request->seed_first) {
-		warn_of_overtaking(request, &options);
-		warn_of_holder("sim", &request->words.setup, &setup);
-		note_holder(request, setup.network.algorithm);
-	}
 	if (trace_file_open(request->trace, &request->diagram, setup.network.graph.nodes, NULL,
 	                    &file, problem) != 0) {
 		setup_free(&setup);
@@ -581,7 +576,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	options.trace = file.trace;
 	double begin = clock_seconds();
 	struct sim *sim = sim_create(&setup);
-	/* Many runs have a row for each figure, and none for a comparison. */
+	/* The table of many runs has no row for the cost of a slow node. */
 	bool compares = options.slow_node != 0 && !request->seeds && !election;
 	struct slow_cost cost;
 	if (compares)
@@ -609,6 +604,12 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		                    ": the run lasts longer than virtual time can count (about "
 		                    "4.6e12): fewer --entries or shorter delays are needed",
 		                    seed);
+	/* Bad input is one line on stderr, so that warnings have to wait until the run is over. */
+	if (wrong == 0 && seed == request->seed_first) {
+		warn_of_overtaking(request, &options);
+		warn_of_holder("sim", &request->words.setup, &setup);
+		note_holder(request, setup.network.algorithm);
+	}
 	if (wrong == 0)
 		tell_run(request, &options, ret_result, compares ? &cost : NULL, seconds, runs);
 	sim_destroy(sim);

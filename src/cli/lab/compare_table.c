@@ -221,8 +221,8 @@ static void set_claimed(struct text_table *table, int at, const struct compare_r
 	set_text(table, at, CLAIMED, text);
 }
 
-/* Writes how many claims held: "6" if all of six did, "5/6*" if five of six did. The text is empty
- * if none was judged. */
+/* Writes how many claims hold: "6" if all of six do, "5/6*" if five of six do. The text is empty if
+ * none was judged. */
 static bool held_text(const struct compare_row *row, bool of_documents, char ret_text[32])
 {
 	size_t counts[CLAIM_UNMEASURED + 1];
@@ -239,8 +239,8 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 	return bad;
 }
 
-/* Writes how many claims of documents held and, after a '+', how many of our own. '*' marks a
- * failure that a note below explains, '!' one of a claim that ought to hold. */
+/* Writes how many claims of documents hold and, after a '+', how many of our own. '*' marks a
+ * failure that a note below the table explains, '!' the failure of a claim that ought to hold. */
 static int set_claims(struct text_table *table, int at, const struct compare_row *row)
 {
 	enum { HELD = 12 };

@@ -6,8 +6,8 @@
 
 #include "fault_table.h"
 
-/* Makes the table of these algorithms, and shows how far it is. Returns 0 and a table for
- * fault_table_free, or -1 and a problem. If the user interrupts it, the process ends. */
+/* Makes the table of these algorithms, and shows its progress. Returns 0 and a table, which
+ * fault_table_free frees, or -1 and a problem. If the user interrupts it, the process ends. */
 int make_fault_table(const struct algorithm *const *list, size_t count, uint32_t nodes,
                      struct fault_table *ret_table, struct problem *problem);
 void print_fault_table(const struct fault_table *table, bool json);

@@ -12,8 +12,8 @@
  * problem. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem);
 
-/* Returns 8G, or three quarters of what the machine allows if that is less. With more, the
- * program would swap without end, or be killed before it has an answer. */
+/* Returns 8G, or three quarters of what the machine allows if that is less. With more, the program
+ * might swap all the time, or be killed before it has an answer. */
 uint64_t memory_by_default(void);
 
 /* Writes a number of bytes for people, such as 17.2 GB, and returns `ret_text`, which has room

@@ -12,7 +12,7 @@
 /* Returns 0 if the page is built into this program, otherwise -1 and a problem. */
 int page_file_check(struct problem *problem);
 
-/* Returns 0 if the option that asks for the page was not given (NULL), or if the page can show so
+/* Returns 0 if the option that asks for the page was not given (NULL), or if the page can show this
  * many nodes; otherwise -1 and a problem. */
 int page_file_fits(const char *option, uint32_t nodes, struct problem *problem);
 

@@ -12,8 +12,8 @@
 
 /* The columns of the table beside the number of the step. */
 enum { CELL_HAPPENS, CELL_SENDS, CELL_VARIABLES, CELLS };
-/* How wide the number of a step is, the gap before each cell, the indentation of a folded line, and
- * a column at least. */
+/* Widths: of a step's number, of the gap before each cell, of the indentation of a folded line, and
+ * of the narrowest column. */
 enum { NUMBER_WIDTH = 5, GAP = 2, INDENT = 2, CELL_LEAST = 12 };
 /* The width of the table if there is no terminal to ask. */
 enum { SCREEN_WIDTH = 80 };
@@ -283,9 +283,12 @@ static void add_line(struct steps *steps, json_t *line)
 		add_message(steps, line, event, "of", 0);
 		remember(steps, line);
 	} else if (node != 0) {
+		/* The step as a scenario calls it. */
+		const char *word = strcmp(event, "exit") == 0       ? "release"
+		                   : strcmp(event, "cut_link") == 0 ? "cut"
+		                                                    : event;
 		begin_row(steps, node);
-		text_format(&steps->happens, "%s %" PRIu32,
-		            strcmp(event, "exit") == 0 ? "release" : event, node);
+		text_format(&steps->happens, "%s %" PRIu32, word, node);
 		steps->other = number_of(line, "to");
 		if (steps->other != 0)
 			text_format(&steps->happens, " %" PRIu32, steps->other);
@@ -294,7 +297,7 @@ static void add_line(struct steps *steps, json_t *line)
 
 /* --- the table --- */
 
-/* Returns the width of the lines that whoever reads the file sees. */
+/* Returns $COLUMNS or the width of the terminal; SCREEN_WIDTH if there is neither. */
 static size_t screen_width(FILE *file)
 {
 	const char *columns = getenv("COLUMNS");
@@ -339,8 +342,8 @@ static void find_widths(const struct steps *steps, const struct table_row *head,
 	}
 }
 
-/* Returns how much of the text is the next line of a cell. It ends before a word; but a word that
- * is longer than a line, such as a long array, begins here and is folded after a comma. */
+/* Returns how much of the text is the next line of a cell. Lines are folded between words; a word
+ * that is longer than a line, such as a long array, is folded after a comma. */
 static size_t line_length(const char *text, size_t width)
 {
 	size_t length = strlen(text), space = 0, comma = 0;
@@ -367,7 +370,7 @@ static void print_row(FILE *file, const char *number, const struct table_row *ro
 
 	memcpy(rest, row->cells, sizeof(rest));
 	for (size_t line = 0; more; line++) {
-		/* Spaces are printed only before something. */
+		/* Print no spaces at the end of a line. */
 		size_t at = (size_t)fprintf(file, "%*s", NUMBER_WIDTH, line == 0 ? number : "");
 		size_t column = NUMBER_WIDTH;
 		more = false;

@@ -21,8 +21,8 @@ struct diagram_words {
 /* Takes an option of DIAGRAM_OPTIONS. Returns false if it is another one. */
 bool diagram_option(int option, const char *value, struct diagram_words *words);
 
-/* Checks that the name of a picture does not promise another format than SVG: viewers go by it.
- * The path may be NULL. Returns 0, or -1 and a problem. */
+/* Checks that the name of a picture does not promise another format than SVG, because viewers rely
+ * on the name. The path may be NULL. Returns 0, or -1 and a problem. */
 int picture_check(const char *path, const char *option, struct problem *problem);
 
 struct trace_file {

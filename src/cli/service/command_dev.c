@@ -151,25 +151,33 @@ static int make_certificates(const struct dev *dev, struct problem *problem)
 	return 0;
 }
 
+/* Forks a process that ends when this one tells it to, or ends. A ^C of the terminal does not reach
+ * it. Returns as fork does. */
+static pid_t fork_child(const struct dev *dev)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child != 0)
+		return child;
+	setpgid(0, 0);
+	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent) /* it ended before it would have been told */
+		_exit(1);
+	return 0;
+}
+
 static void start_node(struct dev *dev, uint32_t index)
 {
-	pid_t parent = getpid();
 	char *arguments[28], data[240], ca[240], certificate[240], key[240];
 	int count = 0;
 
 	dev->again[index] = 0;
 	snprintf(data, sizeof(data), "%s/%s", dev->folder, dev->names[index]);
 	mkdir(data, 0700);
-	dev->pids[index] = fork();
+	dev->pids[index] = fork_child(dev);
 	if (dev->pids[index] != 0)
 		return;
-	/* A ^C of the terminal must not end a node. It ends when its parent tells it to, or ends.
-	 * */
-	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(1);
 	arguments[count++] = (char *)"baton";
 	arguments[count++] = (char *)"node";
 	arguments[count++] = (char *)"--name";
@@ -276,7 +284,6 @@ static void start_nodes(struct dev *dev)
 /* Starts the page, and prints its address. It watches the last node, because it is the first that --failover kills. */
 static void start_web(struct dev *dev)
 {
-	pid_t parent = getpid();
 	char listen[32];
 	struct problem problem;
 
@@ -292,13 +299,10 @@ static void start_web(struct dev *dev)
 	snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
 	printf("\n  In a browser: http://%s/#cluster\n", listen);
 	fflush(stdout);
-	dev->web = fork();
+	dev->web = fork_child(dev);
 	if (dev->web != 0)
 		return;
-	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent || freopen("/dev/null", "w", stdout) == NULL)
+	if (freopen("/dev/null", "w", stdout) == NULL)
 		_exit(1);
 	char *arguments[] = {
 	        (char *)"baton web",          (char *)"--listen",  listen, (char *)"--socket",
@@ -537,19 +541,13 @@ static int hand_around(struct dev *dev)
 static void start_walker(struct dev *dev)
 {
 	static const struct timespec pause = {.tv_nsec = WALK_MS * 1000000L};
-	pid_t parent = getpid();
 	uint64_t fence;
 
 	if (dev->web <= 0)
 		return;
-	dev->walker = fork();
+	dev->walker = fork_child(dev);
 	if (dev->walker != 0)
 		return;
-	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(1);
 	if (dev->janitor > 0) /* the janitor waits until nobody has this end open */
 		close(dev->janitor_pipe);
 	for (uint32_t i = 0;; i++) {

@@ -34,17 +34,26 @@ static int check_tls(const struct credentials_files *tls, struct problem *proble
 	return 0;
 }
 
-static int check_secure(const struct node_words *words, const struct daemon_options *options,
+static int check_secure(struct node_words *words, const struct daemon_options *options,
                         struct problem *problem)
 {
+	struct daemon_address listen = options->listen;
+
 	if (words->insecure || options->tls.ca != NULL)
 		return 0;
-	if (options->listen.host != NULL && !node_host_is_loopback(options->listen.host))
+	/* A cluster of one in memory does not listen for others. But an address that is refused
+	 * with --data is refused there too. */
+	if (listen.host == NULL && words->listen != NULL) {
+		if (parse_address(words->listen, "--listen", &listen, problem) != 0)
+			return -1;
+		node_words_keep(words, listen.host);
+	}
+	if (listen.host != NULL && !node_host_is_loopback(listen.host))
 		return problem_set(
 		        problem,
 		        "--listen %.60s: not loopback, and there is no TLS: anybody could join; "
 		        "see 'baton cert', or --insecure allows it",
-		        options->listen.host);
+		        listen.host);
 	if (options->clients.host != NULL && !node_host_is_loopback(options->clients.host))
 		return problem_set(
 		        problem,
@@ -135,7 +144,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	options->resolve = settings_resolve;
 	options->context = *ret_settings;
 	tell_alone(words, options);
-	return node_place_keep(words, problem);
+	return node_place_keep(words, options, problem);
 }
 
 /* The words that the node was started with. */

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "ordeal.h"
 #include "registry.h"
+#include "shrink.h"
 #include "team.h"
 
 #include <errno.h>
@@ -121,11 +122,10 @@ static int parse_only(const char *text, struct torture_request *request, struct 
 static int parse_algorithm(const char *text, struct torture_request *request,
                            struct problem *problem)
 {
-	const struct algorithm *algorithm = algorithm_find(text);
+	const struct algorithm *algorithm = setup_algorithm(text, problem);
 
 	if (algorithm == NULL)
-		return problem_set(problem, "--algorithm '%.40s': 'baton algorithms' lists them",
-		                   text);
+		return -1;
 	if (algorithm->kind != KIND_MUTEX)
 		return problem_set(
 		        problem,
@@ -323,9 +323,11 @@ static void print_command(FILE *file, const struct torture_request *request, uin
 	        seed, seed, plan->nodes, plan->locks, plan->algorithm->name,
 	        plan->time / UINT64_C(1000000));
 	fprintf(file, " --engine %s", engine_name(plan->engine));
-	if (request->faults != NULL)
+	if (only != NULL && count == 0)
+		fprintf(file, " --faults none");
+	else if (request->faults != NULL)
 		fprintf(file, " --faults %s", request->faults);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; only != NULL && i < count; i++)
 		fprintf(file, "%s%" PRIu32, i == 0 ? " --only " : ",", only[i]);
 	fprintf(file, "\n");
 }
@@ -393,6 +395,45 @@ static int compare_seeds(const void *a, const void *b)
 
 /* --- what is told --- */
 
+static void run_trial(void *context, const struct ordeal_plan *plan,
+                      struct ordeal_result *ret_result)
+{
+	run_seed(context, plan, ret_result);
+}
+
+static void show_shrinking(void *context, uint32_t runs, uint32_t runs_max, uint32_t faults)
+{
+	char text[96];
+
+	(void)context;
+	snprintf(text, sizeof(text), "shrinking: run %" PRIu32 ", %" PRIu32 " fault%s left", runs,
+	         faults, plural(faults));
+	progress_show((double)runs / runs_max, text);
+}
+
+/* Leaves only the faults that the violation needs, and tells how many these are. */
+static void shrink_violation(const struct torture_request *request, const struct ordeal_plan *plan,
+                             const volatile sig_atomic_t *interrupted, struct ordeal_result *result)
+{
+	struct shrink_options options = {.run = run_trial,
+	                                 .progress = show_shrinking,
+	                                 .context = (void *)request,
+	                                 .threads = request->threads,
+	                                 .interrupted = interrupted};
+	uint32_t before = result->stories_count;
+
+	progress_start();
+	uint32_t runs = shrink(plan, &options, result);
+	progress_clear();
+	printf("seed %" PRIu64 ": VIOLATED, %s\n", plan->seed, result->wrong);
+	printf("  %" PRIu32 " of %" PRIu32 " faults are enough, after %" PRIu32 " run%s%s:\n",
+	       result->stories_count, before, runs, plural(runs),
+	       *interrupted ? " (interrupted before it was known whether fewer are)"
+	       : result->stories_count > SHRINK_GOAL
+	               ? " (fewer may be, but these runs did not find them)"
+	               : "");
+}
+
 /* Shows a violation with as few faults as it needs, because these are worth looking at. But a run
  * that is traced or drawn, or whose faults were named, is shown as it is. */
 static void tell_violation(const struct torture_request *request, uint64_t seed,
@@ -402,25 +443,22 @@ static void tell_violation(const struct torture_request *request, uint64_t seed,
 	        request->plan.only == NULL && request->trace == NULL && request->diagram == NULL;
 	struct ordeal_plan plan = request->plan;
 	struct ordeal_result *result = malloc(sizeof(*result));
-	uint32_t only[ORDEAL_FAULTS_MAX];
 
 	memory_must(result != NULL);
 	plan.seed = seed;
 	run_seed(request, &plan, result);
-	uint32_t before = result->stories_count;
-	uint32_t count = shrinks ? ordeal_shrink(&plan, result, only, interrupted) : 0;
-	printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
 	if (shrinks)
-		printf("  %" PRIu32 " of %" PRIu32 " faults are enough%s:\n", count, before,
-		       *interrupted ? " (interrupted before it was known whether fewer are)" : "");
-	else if (plan.only == NULL)
+		shrink_violation(request, &plan, interrupted, result);
+	else
+		printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
+	if (!shrinks && plan.only == NULL)
 		printf("  the run that was traced or drawn, with all its faults; without --trace "
 		       "and "
 		       "--diagram it is shrunk:\n");
 	for (uint32_t i = 0; i < result->stories_count; i++)
 		printf("    %3" PRIu32 "  %s\n", result->numbers[i], result->stories[i]);
 	if (shrinks)
-		print_command(stdout, request, seed, only, count);
+		print_command(stdout, request, seed, result->numbers, result->stories_count);
 	free(result);
 }
 

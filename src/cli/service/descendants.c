@@ -15,12 +15,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No process has this number or a greater one. This is the greatest limit that can be set; spared_note
- * reads the one that is. */
-static pid_t pid_limit = 4194304;
+enum {
+	/* No process has this number or a greater one, whatever limit is set. */
+	NUMBER_LIMIT = 4194304,
+	/* How many descendants a round looks at: more could be made in the meantime without end. */
+	TREE_MAX = 1000,
+};
 
 struct descendant {
 	pid_t pid, parent;
+	/* When the process was made, in ticks since the boot: processes that had the same number one
+	 * after the other differ in this. 0: not known. */
+	uint64_t begun;
 	bool zombie;
 	bool stopped; /* by a signal or a debugger */
 	bool guards;  /* the process is the guardian of another 'baton run' */
@@ -55,10 +61,12 @@ static void note_failure(struct processes *all)
 }
 
 /* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. A process whose first
- * thread has ended is shown as a zombie while others run; the 20th field counts them. */
+ * thread has ended is shown as a zombie while others run; the 20th field counts them. The 22nd is when
+ * the process was made. */
 static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
+	unsigned long long begun;
 	long parent, threads;
 	char state;
 
@@ -75,16 +83,35 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	const char *name_end = strrchr(text, ')'), *name = strchr(text, ' ');
 	if (name == NULL || name_end == NULL ||
 	    sscanf(name_end + 1,
-	           " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
-	           &state, &parent, &threads) != 3)
+	           " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s "
+	           "%llu",
+	           &state, &parent, &threads, &begun) != 4)
 		return false;
 	*ret_process =
 	        (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
 	                            .parent = (pid_t)parent,
+	                            .begun = begun,
 	                            .zombie = (state == 'Z' || state == 'X') && threads <= 1,
 	                            .stopped = strchr("Tt", state) != NULL,
 	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
 	return true;
+}
+
+/* Reads what /proc tells of a process. */
+static bool look_at(pid_t pid, struct descendant *ret_process)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return proc_is_ours() && read_process(text, ret_process);
+}
+
+/* Is this still the process that was found? Its number may belong to another one by now. */
+static bool is_same(const struct descendant *process)
+{
+	struct descendant now;
+
+	return look_at(process->pid, &now) && now.begun == process->begun;
 }
 
 static void add_process(struct processes *all, const char *pid)
@@ -139,7 +166,7 @@ static struct processes list_tree(void)
 		}
 		if (threads != NULL)
 			closedir(threads);
-		if (next == all.count)
+		if (next == all.count || all.count >= TREE_MAX)
 			return all;
 		pid = all.list[next++].pid;
 	}
@@ -164,7 +191,8 @@ static struct processes list_processes(void)
 
 /* --- what the kernel tells without /proc --- */
 
-/* Is this a child of this process that was not reaped? Then its number belongs to nobody else. */
+/* Is this a child of this process that was not reaped? Then its number belongs to nobody else. The
+ * end of a child that has a debugger is not told before the debugger knows. */
 static bool is_child(pid_t pid, bool *ret_ended)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -190,58 +218,84 @@ static pid_t newest_number(void)
 	return (pid_t)pid;
 }
 
-static void add_children(struct processes *all, pid_t first, pid_t end)
+/* Adds the children of this process whose numbers are at least `first` and less than `end`. Returns
+ * true if one of them has ended and waits to be reaped. */
+static bool add_children(struct processes *all, pid_t first, pid_t end)
 {
-	bool ended;
+	bool ended, any_ended = false;
 
 	for (pid_t pid = first; pid < end; pid++) {
+		struct descendant child = {.pid = pid};
 		if (!is_child(pid, &ended))
 			continue;
+		any_ended = any_ended || ended;
+		look_at(pid, &child); /* if /proc can tell more */
+		child.parent = getpid();
+		child.zombie = child.zombie || ended;
 		all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
-		all->list[all->count++] =
-		        (struct descendant){.pid = pid, .parent = getpid(), .zombie = ended};
+		all->list[all->count++] = child;
 	}
+	return any_ended;
 }
 
-static bool is_spared(const struct spared *spared, pid_t pid)
+/* Numbers that are not known to belong to others since are spared too. */
+static bool is_spared(const struct spared *spared, const struct descendant *process)
 {
 	for (size_t i = 0; i < spared->count; i++) {
-		if (spared->pids[i] == pid)
+		const struct spared_process *at = &spared->list[i];
+		if (at->pid == process->pid &&
+		    (at->begun == process->begun || at->begun == 0 || process->begun == 0))
 			return true;
 	}
-	return false;
+	return process->begun != 0 && process->begun < spared->older_than;
 }
 
 static bool has_living(const struct processes *all, const struct spared *spared)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		if (!all->list[i].zombie && !is_spared(spared, all->list[i].pid))
+		if (!all->list[i].zombie && !is_spared(spared, &all->list[i]))
 			return true;
 	}
 	return false;
 }
 
+/* Returns a number that no process has, as none has a greater one. Each pid namespace has its own
+ * limit. The last limit that could be read counts when there are no descriptors: to try four million
+ * numbers takes longer than the margin of a lease. */
+static pid_t number_limit(void)
+{
+	static pid_t limit_last = NUMBER_LIMIT;
+	FILE *file = proc_is_ours() ? fopen("/proc/sys/kernel/pid_max", "re") : NULL;
+	int limit = 0;
+
+	if (file == NULL)
+		return limit_last;
+	if (fscanf(file, "%d", &limit) != 1 || limit <= getpid() || limit > NUMBER_LIMIT)
+		limit = NUMBER_LIMIT;
+	fclose(file);
+	limit_last = limit;
+	return limit;
+}
+
 /*
  * Lists the children of this process by trying numbers. Their children become ours when they have
  * ended. First come the numbers that were given since this process began; the numbers may have begun
- * again at 1. If none of these is a living child, the others are tried: numbers may have been given
- * twice since. All of them take seconds where there can be four million.
+ * again at 1. If none of these is a child, but for spared ones, the others are tried: numbers may have
+ * been given twice since. All of them take seconds where there can be four million; so a child that
+ * has ended is to be reaped first, and often none is left then.
  */
 static struct processes list_children(const struct spared *spared)
 {
 	struct processes all = {.incomplete = true};
-	pid_t self = getpid(), newest = newest_number();
+	pid_t self = getpid(), newest = newest_number(), limit = number_limit();
+	bool ended = add_children(&all, self + 1, newest > self ? newest : limit);
 
-	if (newest > self) {
-		add_children(&all, self + 1, newest);
-	} else {
-		add_children(&all, self + 1, pid_limit);
-		add_children(&all, 1, newest);
-	}
-	if (has_living(&all, spared))
+	if (newest <= self && add_children(&all, 1, newest))
+		ended = true;
+	if (ended || has_living(&all, spared))
 		return all;
 	if (newest > self) {
-		add_children(&all, newest, pid_limit);
+		add_children(&all, newest, limit);
 		add_children(&all, 1, self);
 	} else {
 		add_children(&all, newest, self);
@@ -251,8 +305,14 @@ static struct processes list_children(const struct spared *spared)
 
 /* --- the descendants --- */
 
-/* Finds the descendants of this process, parents before their children, without zombies and the
- * spared ones. Frees the list. */
+/*
+ * Finds the descendants of this process, parents before their children, without zombies and the
+ * spared ones. Frees the list.
+ *
+ * The list was not read at a single moment. If a process ended while it was read, its number may have
+ * been given to a stranger, whose children are not ours. So the parent must still be the same process,
+ * now that its children have been read.
+ */
 static struct processes find_descendants(struct processes all, const struct spared *spared)
 {
 	struct processes found = {.list = calloc(all.count + 1, sizeof(*found.list)),
@@ -262,9 +322,11 @@ static struct processes find_descendants(struct processes all, const struct spar
 	memory_must(found.list != NULL);
 	found.list[0].pid = getpid();
 	for (size_t i = 0; i < found.count; i++) {
+		if (i > 0 && !all.incomplete && !is_same(&found.list[i]))
+			continue;
 		for (size_t k = 0; k < all.count && found.count <= all.count; k++) {
 			if (all.list[k].parent == found.list[i].pid && !all.list[k].zombie &&
-			    !is_spared(spared, all.list[k].pid))
+			    !is_spared(spared, &all.list[k]))
 				found.list[found.count++] = all.list[k];
 		}
 	}
@@ -272,12 +334,8 @@ static struct processes find_descendants(struct processes all, const struct spar
 	return found;
 }
 
-/*
- * Finds the descendants of this process. If /proc cannot tell them, finds its children, and the list
- * is incomplete. With `thorough`, does so too if /proc shows none: processes of other users may be
- * hidden there. It can take seconds: see list_children.
- */
-static struct processes find_all(const struct spared *spared, bool thorough)
+/* Finds the descendants of this process as /proc tells them. The list is incomplete if it cannot. */
+static struct processes find_in_proc(const struct spared *spared)
 {
 	struct processes found = {.incomplete = true};
 
@@ -287,28 +345,7 @@ static struct processes find_all(const struct spared *spared, bool thorough)
 		free(found.list);
 		found = find_descendants(list_processes(), spared);
 	}
-	if (!found.incomplete && (found.count > 1 || !thorough))
-		return found;
-	free(found.list);
-	return find_descendants(list_children(spared), spared);
-}
-
-static bool has_guardian(const struct processes *found)
-{
-	for (size_t i = 1; i < found->count; i++) {
-		if (found->list[i].guards)
-			return true;
-	}
-	return false;
-}
-
-static bool has_child(const struct processes *found, size_t of)
-{
-	for (size_t i = of + 1; i < found->count; i++) {
-		if (found->list[i].parent == found->list[of].pid)
-			return true;
-	}
-	return false;
+	return found;
 }
 
 /* Returns false if the signal may not be sent, because the process has changed its user. */
@@ -317,62 +354,80 @@ static bool may_signal(pid_t pid, int signal)
 	return kill(pid, signal) == 0 || errno != EPERM;
 }
 
+/*
+ * Sends a signal to a process that was found, and to no other. The number of a child stays the
+ * child's until this process reaps it. The number of another process may be given to a stranger: it
+ * is looked at again once a descriptor stands for the process that has it. Returns the same as
+ * may_signal.
+ */
+static bool signal_found(const struct descendant *process, int signal)
+{
+	bool may = true;
+
+	if (process->parent == getpid())
+		return may_signal(process->pid, signal);
+	int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (is_same(process) &&
+	    (fd < 0 ||
+	     (syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) != 0 && errno != ESRCH)))
+		may = may_signal(process->pid,
+		                 signal); /* the kernel is old, or it may not be sent */
+	if (fd >= 0)
+		close(fd);
+	return may;
+}
+
 struct descendants descendants_left(const struct spared *spared, pid_t except)
 {
-	struct processes found = find_all(spared, false);
+	struct processes found = find_in_proc(spared);
 	struct descendants left = {0};
 
 	for (size_t i = 1; i < found.count; i++) {
 		if (found.list[i].pid == except)
 			continue;
 		left.count++;
-		if (!may_signal(found.list[i].pid, 0))
+		if (!signal_found(&found.list[i], 0))
 			left.refused = found.list[i].pid;
 	}
-	if (found.incomplete && except > 0)
-		left.count++; /* it may have children */
+	/* There is no time to try all numbers. */
+	if (found.incomplete)
+		left.count++;
 	free(found.list);
 	return left;
 }
 
-/*
- * Stops all descendants, so that none forks any more, and kills them. If there is a 'baton run' among
- * them, only those without children are killed, and their parents when the children are gone: so its
- * lock is released only after its command has ended.
- */
-struct descendants descendants_kill(const struct spared *spared, pid_t command, bool thorough)
+struct descendants descendants_kill(const struct spared *spared, pid_t command, unsigned how)
 {
-	bool ended;
+	bool ended, others = false;
 
-	/* Finding processes without /proc takes long, and the command must not run on meanwhile. */
-	if ((thorough || !proc_is_ours()) && command > 0 && is_child(command, &ended))
+	/* A whole group ends at once, and whatever it forks. The guardians of other runs have groups
+	 * of their own. */
+	if (command > 0 && is_child(command, &ended))
 		kill(-command, SIGKILL);
-	struct processes found = find_all(spared, thorough);
+	struct processes found = find_in_proc(spared);
+	/* Processes of other users may be hidden in /proc. */
+	if (found.incomplete || (found.count == 1 && (how & KILL_THOROUGH) != 0)) {
+		free(found.list);
+		found = find_descendants(list_children(spared), spared);
+	}
 	struct descendants left = {.count = found.count - 1};
-	bool nested = has_guardian(&found);
 
 	for (size_t i = 1; i < found.count; i++) {
-		if (!may_signal(found.list[i].pid, SIGSTOP))
+		if (found.list[i].guards)
+			continue;
+		others = true;
+		if (!signal_found(&found.list[i], SIGKILL))
 			left.refused = found.list[i].pid;
 	}
-	/* The children of the command are not in the list. */
-	if (found.incomplete && command > 0 && is_child(command, &ended))
-		kill(-command, SIGKILL);
+	bool kill_guardians = ((how & KILL_GUARDIANS) != 0 && !others) ||
+	                      ((how & KILL_EVERYTHING) != 0 && left.refused == 0);
+	int signal = kill_guardians ? SIGKILL : SIGCONT;
 	for (size_t i = 1; i < found.count; i++) {
-		if ((!nested || !has_child(&found, i)) && !may_signal(found.list[i].pid, SIGKILL))
+		if (found.list[i].guards && !signal_found(&found.list[i], signal))
 			left.refused = found.list[i].pid;
 	}
 	free(found.list);
 	return left;
-}
-
-/* Reads what /proc tells of a process. */
-static bool look_at(pid_t pid, struct descendant *ret_process)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	return proc_is_ours() && read_process(text, ret_process);
 }
 
 pid_t process_parent(pid_t pid)
@@ -401,22 +456,20 @@ bool process_ended(pid_t pid)
 
 /* --- spared children --- */
 
-static void note_limit(void)
+/* Adds all children but one. */
+static void spare_children(struct spared *spared, pid_t except)
 {
-	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
-	int limit;
+	struct processes all = proc_is_ours() ? list_processes() : list_children(spared);
 
-	if (file == NULL)
-		return;
-	if (fscanf(file, "%d", &limit) == 1 && limit > getpid() && limit < pid_limit)
-		pid_limit = limit;
-	fclose(file);
-}
-
-void spared_add(struct spared *spared, pid_t pid)
-{
-	spared->pids = grow(spared->pids, &spared->room, spared->count + 1, sizeof(*spared->pids));
-	spared->pids[spared->count++] = pid;
+	for (size_t i = 0; i < all.count; i++) {
+		const struct descendant *child = &all.list[i];
+		if (child->parent != getpid() || child->pid == except || is_spared(spared, child))
+			continue;
+		spared->list =
+		        grow(spared->list, &spared->room, spared->count + 1, sizeof(*spared->list));
+		spared->list[spared->count++] = (struct spared_process){child->pid, child->begun};
+	}
+	free(all.list);
 }
 
 void spared_note(struct spared *spared)
@@ -424,18 +477,27 @@ void spared_note(struct spared *spared)
 	siginfo_t info;
 
 	*spared = (struct spared){0};
-	note_limit();
+	number_limit(); /* later there may be no descriptors to read it */
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return; /* there are no spared children, as nearly always */
-	struct processes all = proc_is_ours() ? list_processes() : list_children(spared);
-	for (size_t i = 0; i < all.count; i++) {
-		if (all.list[i].parent == getpid())
-			spared_add(spared, all.list[i].pid);
-	}
-	free(all.list);
+	spare_children(spared, 0);
+}
+
+void spared_note_guardian(struct spared *spared, pid_t guardian)
+{
+	struct descendant process;
+
+	if (spared->count > 0 && look_at(guardian, &process))
+		spared->older_than = process.begun;
+}
+
+void spared_note_orphans(struct spared *spared, pid_t guardian)
+{
+	if (spared->count > 0)
+		spare_children(spared, guardian);
 }
 
 void spared_free(struct spared *spared)
 {
-	free(spared->pids);
+	free(spared->list);
 }

@@ -1,11 +1,16 @@
 #include "ending.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <sys/wait.h>
 
 /* How long to wait before the next round, because a process may have forked in between. A process
  * that may not be killed is tried less often. */
 enum { PAUSE_MS_MIN = 1, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
+
+/* How many rounds in a row must find no process, and no end of one. */
+enum { NONE_SEEN_MAX = 3 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 {
@@ -42,6 +47,7 @@ static bool reap(struct ending *ending)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		ending->none_seen = 0;
 		if (pid == ending->command) {
 			ending->ended = true;
 			ending->status = status;
@@ -50,16 +56,39 @@ static bool reap(struct ending *ending)
 	return pid == 0 || errno != ECHILD;
 }
 
+/*
+ * Returns how guardians of other runs are to be treated: they need a few milliseconds to give their
+ * locks back. If the lock was lost, most of the margin must be left. A process that has the name of a
+ * guardian need not be one, and may start others without end. So it is waited for only twice as long
+ * if it is not alone.
+ */
+static unsigned guardians_due(struct ending *ending)
+{
+	const struct holding *holding = ending->holding;
+	uint64_t now = clock_boot_ns();
+
+	if (ending->begun_ns == 0)
+		ending->begun_ns = now;
+	int64_t ms = ending->lost ? holding_margin_ms(holding) / 4 : (int64_t)holding->lease_ms;
+	uint64_t patience_ns = (uint64_t)ms * 1000000, passed_ns = now - ending->begun_ns;
+	if (passed_ns < patience_ns)
+		return 0;
+	return passed_ns < 2 * patience_ns ? KILL_GUARDIANS : KILL_GUARDIANS | KILL_EVERYTHING;
+}
+
 bool ending_round(struct ending *ending)
 {
 	if (!reap(ending))
 		return true;
-	struct descendants left = descendants_kill(
-	        ending->spared, ending->ended ? 0 : ending->command, ending->none_seen > 0);
-	/* If there are spared children too, only the list tells that nothing is left. It must be
-	 * empty twice, because it is not taken at a single moment. */
+	unsigned how = ending->none_seen > 0 ? KILL_THOROUGH : 0;
+	how |= guardians_due(ending);
+	struct descendants left =
+	        descendants_kill(ending->spared, ending->ended ? 0 : ending->command, how);
+	/* There are children that are spared, or that have ended and are kept by a debugger: only the
+	 * list tells that nothing else is left. It is not taken at a single moment, so it must be
+	 * empty several times. */
 	ending->none_seen = left.count > 0 ? 0 : ending->none_seen + 1;
-	if (ending->spared->count > 0 && ending->none_seen == 2)
+	if (ending->none_seen == NONE_SEEN_MAX)
 		return true;
 	if (left.refused != 0)
 		ending_refused(ending, left.refused, "SIGKILL");

@@ -2,6 +2,7 @@
  * The process that the user started. It passes signals on to the guardian, stops and ends as the
  * command does, and takes the guardian's place if that is killed or stopped. See guardian.h.
  */
+#include "await.h"
 #include "child.h"
 #include "clock.h"
 #include "ending.h"
@@ -275,7 +276,7 @@ static bool attend(struct front *front, int *ret_status)
 		        {.fd = front->channel, .events = POLLIN},
 		        {.fd = watches ? front->holding->watch : -1, .events = POLLIN},
 		};
-		if (poll(items, sizeof(items) / sizeof(*items), time_to_wait(front)) < 0)
+		if (await_any(items, sizeof(items) / sizeof(*items), time_to_wait(front)) < 0)
 			continue;
 		if (items[0].revents != 0)
 			pass_on(front);
@@ -317,7 +318,7 @@ static bool pause_for_news(const struct front *front, bool watches, int ms)
 	                         {.fd = watches ? front->holding->watch : -1, .events = POLLIN}};
 	int signal;
 
-	if (poll(items, 2, ms) <= 0)
+	if (await_any(items, 2, ms) <= 0)
 		return false;
 	while ((signal = next_signal(front)) != 0)
 		signal_command(front, signal);
@@ -336,16 +337,6 @@ static void take_terminal_back(pid_t command)
 	close(terminal.fd);
 }
 
-/* A guardian that has ended, but is kept by a debugger, would look like something of the command that
- * is left. */
-static void spare_guardian(struct front *front)
-{
-	if (front->guardian == 0 || !process_ended(front->guardian))
-		return;
-	spared_add(&front->spared, front->guardian);
-	front->guardian = 0;
-}
-
 /* The guardian is gone: kills what is left and releases the lock. Returns the exit code. */
 static int end_all(struct front *front)
 {
@@ -358,7 +349,6 @@ static int end_all(struct front *front)
 	ending->status = shared->ended ? shared->status : SIGKILL;
 	/* If the command ended by itself, the processes that it left behind may go on. */
 	while (!shared->over && !ending_round(ending)) {
-		spare_guardian(front);
 		if (pause_for_news(front, !ending->lost, ending->pause_ms) && holding_lost(holding))
 			ending->lost = true;
 	}
@@ -390,6 +380,7 @@ static int replace_guardian(struct front *front)
 		until_ns = front->shared->kill_ns;
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
+	spared_note_orphans(&front->spared, front->guardian);
 	if (clock_boot_ns() < until_ns)
 		signal_command(front,
 		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
@@ -487,6 +478,8 @@ int guarded_run(struct holding *holding, char **command)
 		_exit(guardian_run(holding, front.shared, channel[1], self, command));
 	}
 	close(channel[1]);
+	if (front.guardian > 0)
+		spared_note_guardian(&front.spared, front.guardian);
 	if (front.guardian < 0) {
 		holding_say(holding, "no process can be made for the guardian: %s",
 		            strerror(errno));

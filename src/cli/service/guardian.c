@@ -1,5 +1,6 @@
 #include "guardian.h"
 
+#include "await.h"
 #include "child.h"
 #include "clock.h"
 #include "ending.h"
@@ -188,20 +189,27 @@ static void on_channel(struct guardian *guardian)
 static void stop_command(struct guardian *guardian)
 {
 	struct holding *holding = guardian->holding;
-	pid_t refused = 0;
 
-	if (!signal_command(guardian, SIGTERM))
-		refused = guardian->ending.command;
-	int64_t stop_ms = holding_time_to_stop_ms(holding);
-	if (stop_ms > 0) {
-		signal_command(guardian,
-		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
-		set_timer(guardian, stop_ms);
+	if (holding_time_to_stop_ms(holding) == 0) {
+		/* Late, because this process did not run: kill before anything is looked at. */
+		kill_all(guardian);
+		if (guardian->ending.refused == 0)
+			holding_say(holding,
+			            "'%s' was lost (fence %llu)%s; the command gets SIGKILL",
+			            holding->words->name, (unsigned long long)holding->fence,
+			            holding->why);
+		return;
 	}
 	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not
-	 * when the grace is over: the node has to know in time. */
-	if (refused == 0)
-		refused = descendants_left(guardian->ending.spared, 0).refused;
+	 * when the grace is over: the node has to know in time. And do it before anything ends: a
+	 * process that loses its parent while the others are read can be missed. */
+	pid_t refused = descendants_left(guardian->ending.spared, 0).refused;
+	if (!signal_command(guardian, SIGTERM))
+		refused = guardian->ending.command;
+	signal_command(guardian,
+	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
+	int64_t stop_ms = holding_time_to_stop_ms(holding);
+	set_timer(guardian, stop_ms > 0 ? stop_ms : 1);
 	if (refused != 0)
 		ending_refused(&guardian->ending, refused, "SIGTERM");
 	else
@@ -211,8 +219,6 @@ static void stop_command(struct guardian *guardian)
 		        "%lld ms",
 		        holding->words->name, (unsigned long long)holding->fence, holding->why,
 		        (long long)stop_ms);
-	if (stop_ms == 0)
-		kill_all(guardian);
 }
 
 static void on_news(struct guardian *guardian)
@@ -268,8 +274,8 @@ static void guard(struct guardian *guardian)
 		        {.fd = guardian->timer, .events = POLLIN},
 		};
 		/* `baton run` may stop itself just after it was woken: look again. */
-		if (poll(items, sizeof(items) / sizeof(*items), wake_run(guardian) ? WAKE_MS : -1) <
-		    0)
+		if (await_any(items, sizeof(items) / sizeof(*items),
+		              wake_run(guardian) ? WAKE_MS : -1) < 0)
 			continue;
 		/* Handle the loss of the lock before the end of the command: if both happened, the
 		 * command did not end properly. */
@@ -330,11 +336,12 @@ int guardian_run(struct holding *holding, struct shared *shared, int channel, pi
                  char **command)
 {
 	static const struct spared none;
-	struct guardian guardian = {.holding = holding,
-	                            .shared = shared,
-	                            .channel = channel,
-	                            .run = run,
-	                            .ending = {.holding = holding, .spared = &none}};
+	struct guardian guardian = {
+	        .holding = holding,
+	        .shared = shared,
+	        .channel = channel,
+	        .run = run,
+	        .ending = {.holding = holding, .spared = &none, .status = SIGKILL}};
 	sigset_t child_signal;
 
 	terminal_open(&guardian.terminal);

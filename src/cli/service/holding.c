@@ -739,16 +739,14 @@ bool holding_lost(struct holding *holding)
 
 bool holding_release(struct holding *holding)
 {
-	/* Do not wait for ever: a stopped node will read the UNLOCK when it goes on. */
-	struct pollfd answer = {.fd = baton_fd(holding->baton), .events = POLLIN};
-
 	if (holding_lost(holding))
 		return false;
 	if (baton_unlock(holding->baton, holding->words->name) != 0) {
 		note_reason(holding);
 		return false;
 	}
-	if (poll(&answer, 1, RELEASE_MS_MAX) != 1 || baton_sync(holding->baton) != BATON_ELOST)
+	/* Do not wait for ever: a stopped node will read the UNLOCK when it goes on. */
+	if (baton_sync_within(holding->baton, RELEASE_MS_MAX) != BATON_ELOST)
 		return true;
 	holding_note_loss(holding);
 	return false;

@@ -7,6 +7,7 @@
 #include "service.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,16 +36,22 @@ bool node_host_is_loopback(const char *host)
 
 /* --- the folder --- */
 
-static int make_folder(const char *path, struct problem *problem)
+/* Checks the folder, or if there is none, that it can be made. node_place_keep makes it, when
+ * nothing else is wrong with the options. */
+static int check_folder(const char *path, struct problem *problem)
 {
 	struct stat found;
 
 	if (stat(path, &found) != 0 && errno == ENOENT) {
-		if (mkdir(path, 0700) != 0)
-			return problem_set(problem, "--data '%.200s' cannot be made: %s", path,
-			                   strerror(errno));
-		fprintf(stderr, "baton node: made the folder %s\n", path);
-		return 0;
+		char *copy = strdup(path);
+		memory_must(copy != NULL);
+		/* The parent of "" is ".", but "" cannot be made. */
+		errno = ENOENT;
+		bool allowed = *path != '\0' && access(dirname(copy), W_OK | X_OK) == 0;
+		free(copy);
+		return allowed ? 0
+		               : problem_set(problem, "--data '%.200s' cannot be made: %s", path,
+		                             strerror(errno));
 	}
 	if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
 		return problem_set(problem, "--data '%.200s' is not a folder", path);
@@ -93,12 +100,25 @@ static int recall(struct node_words *words, struct node_words *ret_old, struct p
 	                                 words->data, wrong.text);
 }
 
-/* Before its cluster is born, a node that is started again must propose the same settings. */
+/* Fills in the settings that are not given now. Before its cluster is born, a node that is started
+ * again must propose the same settings; and a topology or a parameter can only be read, and compared
+ * with the cluster's, together with the algorithm that it was given for. */
 static void recall_settings(struct settings_words *words, const struct settings_words *old)
 {
-	if (words->algorithm == NULL && words->topology == NULL && words->links == NULL &&
-	    words->parameters_count == 0 && words->lease == NULL)
-		*words = *old;
+	if (words->algorithm == NULL)
+		words->algorithm = old->algorithm;
+	else if (old->algorithm == NULL || strcmp(words->algorithm, old->algorithm) != 0)
+		return; /* the rest belongs to another algorithm */
+	if (words->topology == NULL && words->links == NULL) {
+		words->topology = old->topology;
+		words->links = old->links;
+	}
+	if (words->parameters_count == 0) {
+		memcpy(words->parameters, old->parameters, sizeof(words->parameters));
+		words->parameters_count = old->parameters_count;
+	}
+	if (words->lease == NULL)
+		words->lease = old->lease;
 }
 
 /* --- names and addresses --- */
@@ -224,7 +244,7 @@ int node_place_make(struct node_words *words, struct daemon_options *options,
 		                   "member rescue --yes'",
 		                   words->data);
 	if (words->data != NULL &&
-	    (make_folder(words->data, problem) != 0 || recall(words, &old, problem) != 0))
+	    (check_folder(words->data, problem) != 0 || recall(words, &old, problem) != 0))
 		return -1;
 	bool named = words->name != NULL || old.name != NULL;
 	if (make_name(words, &old, problem) != 0)
@@ -241,7 +261,7 @@ int node_place_make(struct node_words *words, struct daemon_options *options,
 	}
 	if (old.name != NULL)
 		words->remembered = old.settings;
-	else if (peers_given) /* only founders propose settings */
+	else if (words->join == NULL) /* only founders propose settings */
 		words->remembered = words->settings;
 	recall_settings(&words->settings, &old.settings);
 	bool witness_given = words->witness;
@@ -305,10 +325,15 @@ static void write_place(FILE *file, const struct node_words *words)
 	write_settings(file, &words->remembered);
 }
 
-int node_place_keep(const struct node_words *words, struct problem *problem)
+int node_place_keep(const struct node_words *words, struct daemon_options *options,
+                    struct problem *problem)
 {
 	if (words->data == NULL)
 		return 0;
+	options->data_made = mkdir(words->data, 0700) == 0;
+	if (!options->data_made && errno != EEXIST)
+		return problem_set(problem, "--data '%.200s' cannot be made: %s", words->data,
+		                   strerror(errno));
 	char *path = place_path(words->data, ""), *fresh = place_path(words->data, ".new");
 	FILE *file = fopen(fresh, "we");
 	bool written = file != NULL;

@@ -13,14 +13,17 @@
 #include "node_words.h"
 
 /*
- * Makes the part of the options that is about the place. Makes the data folder if its parent
- * exists. Completes the words by what is remembered; the options point into them. Returns 0; or -1 and a problem.
+ * Makes the part of the options that is about the place. The data folder may be missing if its
+ * parent exists. Completes the words by what is remembered; the options point into them. Returns 0;
+ * or -1 and a problem.
  */
 int node_place_make(struct node_words *words, struct daemon_options *options,
                     struct problem *problem);
 
-/* Remembers the place, if there is a data folder. Returns 0; or -1 and a problem. */
-int node_place_keep(const struct node_words *words, struct problem *problem);
+/* Makes the data folder if it is missing, and remembers the place there. Does nothing if the node
+ * has no data. Returns 0; or -1 and a problem. */
+int node_place_keep(const struct node_words *words, struct daemon_options *options,
+                    struct problem *problem);
 
 /* True if only this machine reaches the host, or if nobody knows it. */
 bool node_host_is_loopback(const char *host);

@@ -1,5 +1,6 @@
 #include "presence.h"
 
+#include "await.h"
 #include "cli.h"
 #include "must.h"
 
@@ -101,7 +102,7 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 	        {.fd = holding->watch, .events = POLLIN},
 	};
 	for (;;) {
-		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
+		if (await_any(items, sizeof(items) / sizeof(*items), -1) < 0)
 			continue;
 		if (items[2].revents != 0 && holding_lost(holding))
 			return true;

@@ -269,8 +269,8 @@ static int make_shape(struct settings *settings, struct problem *problem)
 	static const uint32_t members[] = {SEVEN, 1, 2, 3, 4, 5, 6, 8, 16};
 
 	if (words->links != NULL && words->topology != NULL)
-		return problem_set(problem, "--links and --topology: only one of them can say who "
-		                            "is linked to whom");
+		return problem_set(problem, "--links and --topology: both say who is linked to "
+		                            "whom, so give only one");
 	if (words->links != NULL && algorithm->links != GRAPH_CONNECTED)
 		return problem_set(problem,
 		                   "--links: %s does not run on any connected graph; helary does",

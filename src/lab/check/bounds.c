@@ -1,7 +1,7 @@
 /*
  * The second pass of a search finds the extremes over all runs: the most and the fewest messages
- * and the longest bypass. It visits the states in topological order (Kahn's algorithm). If there
- * is no such order, runs need not end.
+ * and the longest bypass. It visits the states in topological order (Kahn's algorithm). If there is
+ * no such order, there are runs without end.
  */
 #include "search.h"
 

@@ -157,8 +157,8 @@ static void write_scenario(struct check *check)
 	                            endless ? result->path_cycle : SIZE_MAX, note, expectation);
 }
 
-/* If runs need not end, looks for a fair cycle in which a node waits. Returns false if a limit
- * was reached. */
+/* If there are runs without end, looks for a fair cycle in which a node waits. Returns false if a
+ * limit was reached. */
 static bool check_cycles(struct check *check)
 {
 	struct check_result *result = check->result;

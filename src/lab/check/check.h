@@ -38,13 +38,14 @@ enum verdict_kind {
 	VERDICT_HOLDS,
 	VERDICT_MUTUAL_EXCLUSION, /* two nodes are inside */
 	VERDICT_DEADLOCK,         /* a node waits, or is stuck leaving, and nothing can happen */
-	VERDICT_STARVATION,       /* there is a fair cycle in which a node waits for ever */
+	VERDICT_STARVATION,       /* there is a fair cycle in which a node waits without end */
 	VERDICT_INVARIANT,        /* an invariant of the algorithm, or one_token, is broken */
 	VERDICT_BROKEN,           /* a step broke the contract between algorithm and driver */
 	/* elections: two places declare themselves the leader, or one does so twice. */
 	VERDICT_UNIQUE_LEADER,
-	VERDICT_AGREEMENT,   /* elections: two places know different leaders */
-	VERDICT_TERMINATION, /* elections: a run need not end, or ends before all know the leader */
+	VERDICT_AGREEMENT, /* elections: two places know different leaders */
+	/* elections: a run may go on without end, or ends before all know the leader */
+	VERDICT_TERMINATION,
 };
 
 struct check_result {
@@ -68,7 +69,7 @@ struct check_result {
 	double seconds;
 	uint64_t memory;
 	size_t path_count; /* how many steps the counterexample has */
-	/* The index of the step from which on the counterexample repeats for ever. */
+	/* The index of the step from which on the counterexample repeats without end. */
 	size_t path_cycle;
 	char *scenario; /* the counterexample as a scenario; NULL if nothing is violated */
 	/* Bit t: messages of type t might be lost or duplicated, but none was ever sent. */
@@ -86,8 +87,8 @@ int check_elections(const struct setup_words *words, const struct check_options 
 
 void check_result_free(struct check_result *result);
 
-/* What a result says about one property. A search that ended early, because of a limit or a
- * violation, has shown nothing about the other properties. */
+/* A finding is what a result says about one property. A search that ended early, because of a limit
+ * or a violation, has shown nothing about the other properties. */
 enum finding { FINDING_UNDECIDED, FINDING_HOLDS, FINDING_VIOLATED };
 /* VERDICT_STARVATION is decided only if no node's entries are bounded: nodes without entries left
  * cannot keep others waiting. */
@@ -95,10 +96,10 @@ enum finding check_finding(const struct check_options *options, const struct che
                            enum verdict_kind property);
 
 /*
- * Some invariants claim to be exact: they hold in the states that can be reached and in no others.
+ * Some invariants claim to be exact: they hold in all states that can be reached and in no others.
  * Writes in how many states such an invariant holds. Returns false if the invariant does not claim
- * that, or if the search cannot decide it: it is not complete, entries are bounded, tokens may be
- * lost, or states were left out or merged.
+ * that, or if this search cannot decide it, because it is not complete, entries are bounded, tokens
+ * may be lost, or states were left out or merged.
  */
 bool check_permitted(const struct check_options *options, const struct check_result *result,
                      const struct invariant *invariant, uint64_t *ret_permitted);

@@ -106,8 +106,8 @@ static void take_sends(struct follower *follower, uint32_t from)
 	}
 }
 
-/* Is the real message the one that the model means? If the model lowers numbers, the two may
- * have different ones. Then a request is recognised by its origin. */
+/* Is the real message the one that the model means? If the model lowers numbers, the two messages
+ * may have different numbers; then a request is recognised by its origin. */
 static bool is_same(const struct follower *follower, const struct sent_message *envelope,
                     const struct model_letter *letter)
 {
@@ -237,22 +237,21 @@ static void follow(struct follower *follower, const struct action *action)
 		world_linked(world, action->node, action->what);
 		break;
 	case ACTION_CUT:
-		fprintf(follower->text,
-		        "# from here on everything between %" PRIu32 " and %" PRIu32 " is lost\n",
-		        action->node, action->what);
+		fprintf(follower->text, "cut %" PRIu32 " %" PRIu32 "\n", action->node,
+		        action->what);
 		return;
 	}
 	take_sends(follower, action->node);
 }
 
-/* The model changes a link in two actions, one for each end, and says of a cut link which messages
- * are lost: neither the second end nor the cut is a step of the schedule. */
+/* Is the action a step of the schedule? The model changes a link in two actions, one for each end;
+ * the second one is no step. */
 static bool is_step(const struct action *action)
 {
 	bool second = (action->kind == ACTION_LINK || action->kind == ACTION_UNLINK) &&
 	              action->node > action->what;
 
-	return !second && action->kind != ACTION_CUT;
+	return !second;
 }
 
 size_t counterexample_steps(const struct action *path, size_t count)

@@ -7,8 +7,8 @@
 #include "check.h"
 
 /* Returns the scenario, which the caller frees. `note` is a comment on top. `expectation` is the
- * last line, which says what should have held. `cycle` is the index of the step at which the
- * part begins that repeats for ever, or SIZE_MAX. */
+ * last line, which says what should have held. `cycle` is the index of the first step of the part
+ * that repeats without end, or SIZE_MAX. */
 char *counterexample_text(const struct model *model, const struct action *path, size_t path_count,
                           size_t cycle, const char *note, const char *expectation);
 

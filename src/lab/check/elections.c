@@ -77,7 +77,7 @@ static int check_one(struct tally *tally)
 		entries[setup.electorate.initiators[i] - 1] = 1;
 	options.setup = &setup;
 	options.entries = entries;
-	/* This may become 0: then even the first state is one too many. */
+	/* The limit may become 0; then even the first state exceeds it. */
 	options.states_max -= sum->states;
 	if (options.seconds_max > 0)
 		options.seconds_max -= sum->seconds;

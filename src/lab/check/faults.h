@@ -19,7 +19,7 @@ enum victim {
 	VICTIM_BYSTANDER, /* a node that neither waits nor is inside, and does not have the token */
 };
 
-/* The faults that may happen in a run, at any moment, each up to so many times. */
+/* The faults that may happen in a run, at any moment, and how often. */
 struct faults {
 	/* Bit t: one message of type t may be lost, or duplicated, in a run. */
 	uint64_t lose, duplicate;

@@ -166,9 +166,9 @@ static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 	       model_learn(model, action)->enters;
 }
 
-/* Finds for each state how many entries of other nodes can follow at most while the node's request
- * is known. It visits states after their successors. If a cycle contains such an entry, there is no
- * bound. */
+/* Finds, for each state, the greatest number of entries of other nodes that can follow while the
+ * node's request is known. It visits states after their successors. If a cycle contains such an
+ * entry, there is no bound. */
 static void measure_bypass(struct inquiry *inquiry, struct liveness *liveness)
 {
 	const struct state_graph *graph = inquiry->graph;

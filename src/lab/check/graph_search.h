@@ -1,6 +1,6 @@
 /*
- * Searches in the whole graph of states, for systems whose runs need not end: the longest
- * bypass, and fair cycles in which a node waits for ever.
+ * Searches in the whole graph of states, for systems that have runs without end: finds the longest
+ * bypass, and fair cycles in which a node waits without end.
  */
 #ifndef LAB_GRAPH_SEARCH_H
 #define LAB_GRAPH_SEARCH_H
@@ -23,8 +23,8 @@ struct state_graph {
 struct liveness {
 	bool bypass_bounded;
 	uint64_t bypass_max;
-	bool endless;     /* an election can go on for ever */
-	uint32_t starved; /* a node that waits for ever in a fair cycle, or 0 */
+	bool endless;     /* an election can go on without end */
+	uint32_t starved; /* a node that waits without end in a fair cycle, or 0 */
 	/* The states of that cycle, the first again at the end; the caller frees it. */
 	uint32_t *cycle;
 	size_t cycle_count;

@@ -154,7 +154,7 @@ static uint32_t put_local(struct model *model, size_t size)
 	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
 	bool dead = head->phase == PHASE_DEAD;
 	bool ready = !dead && (algorithm->ready == NULL || algorithm->ready(&site, state));
-	/* Algorithms do not claim their invariants for runs with faults. */
+	/* Algorithms claim their invariants only for runs without faults. */
 	const char *broken = model->faulty ? NULL : broken_invariant(model, &site, state);
 	bool has_privilege =
 	        !dead && algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
@@ -356,8 +356,8 @@ static int call(struct model *model, const struct site *site, const struct actio
 	return 0;
 }
 
-/* Results of steps are reused, so steps must be pure. A sample of them is run twice to test
- * that. */
+/* The model computes each step only once, so steps must be pure. To test that, some steps are run
+ * twice. */
 static bool is_repeatable(struct model *model, const struct site *site, const struct action *action,
                           const uint8_t *local, size_t size)
 {

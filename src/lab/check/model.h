@@ -1,5 +1,5 @@
 /*
- * An algorithm as a transition system of small numbers, for the checker.
+ * For the checker: an algorithm as a transition system whose states are rows of small numbers.
  *
  * Each distinct local state of a node and each distinct message is interned, so that the whole
  * system is a short row of numbers: the local state of each node, then the messages in flight.
@@ -259,11 +259,11 @@ void actions_free(struct actions *actions);
 void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions);
 
 /*
- * Keeps only the actions of some nodes, a persistent set: if channels keep order and each channel
- * from the other nodes to these has a message waiting, nothing that the others do can change what
- * these can do next. Actions of different nodes commute, so for every run there is one among the
- * remaining runs that ends in the same state. The set with the fewest actions is taken; it may be
- * all nodes.
+ * Keeps only the actions of some nodes, a persistent set. Channels keep order, and each channel
+ * from another node to a node of the set has a message waiting; so nothing that the other nodes do
+ * can change what the nodes of the set can do next. Actions of different nodes commute, so for
+ * every run there is one among the remaining runs that ends in the same state. Of all such sets,
+ * the one with the fewest actions is taken; it may be all nodes.
  */
 void model_reduce(const struct model *model, struct actions *actions);
 

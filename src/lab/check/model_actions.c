@@ -122,8 +122,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	/* The last token can be lost only if there was just one at the start. Otherwise one must be
-	 * left, to notice the loss of the others. */
+	/* If there were several tokens at the start, one must be left, to notice the loss of the
+	 * others. A single token may be lost. */
 	if (model->lose_token && mark_count(model_marks(model, row), MARK_TOKEN) >
 	                                 (model->tokens_at_start > 1 ? 1u : 0u))
 		add_losses(model, row, ret_actions);

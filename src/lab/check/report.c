@@ -33,8 +33,8 @@ static json_t *report_entries(const struct check_options *options)
 	return list;
 }
 
-/* Does the algorithm run as its document prints it? Invariants are claimed only for the
- * corrected text, so they are not listed then. */
+/* Does the algorithm run as its document prints it? Then no invariants are listed: they are claimed
+ * only for the corrected text. */
 static bool is_printed(const struct network *network)
 {
 	const struct parameter *parameter = network->algorithm->parameters;
@@ -56,7 +56,7 @@ static json_t *report_invariants(const struct check_options *options,
 	const char *verdict = result->complete ? "holds" : NULL;
 	json_t *list = json_object();
 
-	/* Algorithms do not claim their properties for runs with faults. */
+	/* Algorithms claim their properties only for runs without faults. */
 	if (faults_any(&options->faults) && result->verdict != VERDICT_BROKEN)
 		return list;
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)

@@ -11,8 +11,8 @@
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
 /* How far a thread may exceed its budget in a round. */
 enum { ROUND_SLACK = 4096 };
-/* Memory that nobody counts: the program with its libraries, and what each thread may take in a
- * round. */
+/* Memory that is not counted elsewhere: the program with its libraries, and what each thread may
+ * take in a round. */
 enum { PROGRAM_BYTES = 7 << 20, THREAD_BYTES = 3 << 20 };
 
 /* Returns the size of a bypass counter in bytes, or 0 if none are kept. The largest value of a
@@ -514,8 +514,8 @@ static bool learn_missing(struct search *search)
 			struct pending pending = {
 			        .state = missing->from,
 			        .row = search_row(search, missing->from),
-			        /* It is not known any more whether a node was bypassed; true is the
-			         * safe answer. */
+			        /* Whether a node was bypassed is no longer known; true is the safe
+			         * answer. */
 			        .bypassed = true};
 			pending.actions.hash = model_hash(&search->model, pending.row);
 			model_learn(&search->model, &missing->action);
@@ -708,7 +708,7 @@ static bool explore(struct search *search)
 		}
 		search->depth++;
 	}
-	search->depth--; /* the last level was empty, and the first is 0 */
+	search->depth--; /* levels count from 0, and the last one was empty */
 	return true;
 }
 

@@ -116,8 +116,9 @@ double search_seconds(const struct search *search);
  * limit. */
 bool search_explore(struct search *search);
 
-/* Whether all runs end, and if so the fewest and the most over all runs. Call search_bounds after
- * search_explore; it overwrites the states' parents and returns false if a limit was reached. */
+/* Tells whether all runs end and, if so, the minima and maxima over all runs. Call search_bounds
+ * after search_explore; it overwrites the states' parents and returns false if a limit was
+ * reached. */
 struct run_bounds {
 	bool bounded;
 	uint64_t messages_max, messages_min, bypass_max;
@@ -130,7 +131,7 @@ void worker_put_ready(struct worker *worker, uint32_t state);
 void search_order_some(struct search *search);
 
 struct state_row search_row(const struct search *search, uint32_t state);
-/* Lists what can happen in a state, without what a reduction leaves out. */
+/* Lists the actions that are possible in a state, except those that a reduction leaves out. */
 void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
 /* Returns the state that an action of this list leads to, or STATE_NONE if that state has not been
  * found yet. */

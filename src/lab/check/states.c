@@ -96,8 +96,8 @@ static void insert_slot(struct states *states, uint64_t slot)
 	states->slots[place] = slot;
 }
 
-/* Moves the slots to their new places in the same memory, the last slot first. A slot's home
- * only moves up, to where all slots have been moved already. A few slots, which were displaced
+/* Moves the slots to their new places in the same memory, the last slot first. A slot's home only
+ * moves up, to a place whose old slots have been moved already. A few slots, which were displaced
  * near the beginning or past the end, would land among those that have not been moved. They are
  * moved last. */
 static void enlarge_slots(struct states *states, size_t new_size)

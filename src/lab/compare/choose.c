@@ -247,8 +247,8 @@ void choice_free(struct choice *choice)
 	free(choice->refused);
 }
 
-/* Writes "2.71 × 2.7 with one request at a time and 2.88 × 1 when every node always wants in", or
- * only the figures. */
+/* Writes a text like "2.71 × 2.7 with one request at a time and 2.88 × 1 when every node always
+ * wants in", or only the figures. */
 static void write_costs(FILE *file, const struct choice *choice, const struct candidate *candidate,
                         bool words)
 {

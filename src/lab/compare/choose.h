@@ -1,7 +1,7 @@
 /*
  * Chooses an algorithm for a network and a load. Every mutual exclusion algorithm that can run on
  * the network is simulated on it. The one with the lowest product of messages for an entry and
- * message delays wins. So half as many messages make up for twice the delay.
+ * message delays wins: half as many messages make up for twice the delay.
  */
 #ifndef LAB_CHOOSE_H
 #define LAB_CHOOSE_H
@@ -23,7 +23,7 @@ struct choose_options {
 
 /* The cost under one load: messages for an entry, and message delays (light and poisson: from
  * request to entry; heavy: from an exit to the next entry). Hops of a circulating token count as
- * messages even while nobody wants in. */
+ * messages even while nobody wants to enter. */
 struct choose_cost {
 	double messages, delay;
 };

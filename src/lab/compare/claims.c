@@ -28,8 +28,8 @@ static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "
         "process's own needs n to come back: 2n - 1";
 
-/* Neilsen claims "significantly less overhead" than the algorithms of his second chapter. We
- * take that to mean at most half. */
+/* Neilsen claims "significantly less overhead" than the algorithms of his second chapter have. We
+ * take this to mean at most half of theirs. */
 #define LESS "Neilsen 6.4, twice the 12 bytes of neilsen"
 
 const struct paper_claim claims[] = {
@@ -202,7 +202,7 @@ const struct paper_claim claims[] = {
         {"raymond", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "D", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, AT_MOST, "D", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 2.7", NULL, NULL},
-        /* This is of the order log N only if the arms of the radiating star branch. */
+        /* The mean is of the order log N only if the arms of the radiating star branch. */
         {"raymond", NULL, ON_BRANCHING, 10, LIGHT_MEAN, OF_ORDER, "log(N)", "Neilsen 2.7", NULL,
          NULL},
         {"raymond", NULL, ON_BRANCHING, 10, HEAVY_MEAN, ABOUT, "4", "Neilsen 2.7", NULL, NULL},

@@ -1,6 +1,6 @@
 /*
- * What the documents claim about the cost of the algorithms, as data: a formula, the quantity that
- * it is about, and the place in the document. `baton compare` measures and judges the claims
+ * The documents' claims about the cost of the algorithms, as data: a formula, the quantity that it
+ * is about, and the place in the document. `baton compare` measures and judges the claims
  * (compare.h).
  *
  * A formula may have these variables. N is the number of nodes, E the number of edges, and D the
@@ -13,9 +13,9 @@
 
 #include "setup.h"
 
-/* What is measured. Under light load there is one request at a time, from a random node; under
- * heavy load everybody always wants in. An entry that has to ask is one that takes at least one
- * message. */
+/* The quantities that are measured. Under light load there is one request at a time, from a random
+ * node; under heavy load every node always wants to enter. An entry that has to ask is one that
+ * takes at least one message. */
 enum quantity {
 	LIGHT_MEAN, /* messages for an entry under light load, mean */
 	LIGHT_MIN,  /* fewest messages for a single entry, including runs in which delays vary */
@@ -28,7 +28,7 @@ enum quantity {
 	/* The next three are times in message delays. If a claim is about the longest delay, runs
 	 * in which delays vary count too, in units of the longest delay. */
 	LIGHT_RESPONSE_MAX, /* the longest time from request to entry */
-	/* Time from a request until it has reached everybody that it concerns. */
+	/* Time from a request until it has reached every node that it concerns. */
 	LIGHT_ASKED_TIME,
 	LIGHT_TOKEN_TIME, /* time from the token's departure to the entry */
 	/* Messages for one request while the token is at the node with the most neighbours. */
@@ -95,14 +95,14 @@ struct paper_claim {
 	const char *where;
 	/* Why the claim is known to fail in some cases; NULL: it should always hold. */
 	const char *refuted;
-	/* If the claim fails: why what was run is not what the document means; or NULL. */
+	/* If the claim fails: why our run differs from what the document means; or NULL. */
 	const char *other;
 };
 
 /* All claims, in the order of the algorithms. The last element has a NULL `algorithm`. */
 extern const struct paper_claim claims[];
 
-/* What a document claims about the messages for an entry or an election, in a few words. */
+/* A document's claim about the messages for an entry or an election, in a few words. */
 struct headline {
 	const char *algorithm;
 	/* The parameter NAME=VALUE that the claim is about; NULL: the defaults. */
@@ -115,14 +115,14 @@ const struct headline *headline_of(const struct algorithm *algorithm, const char
 /* Does any document claim something about that quantity? */
 bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
 
-/* The name of a quantity is its path in the report of a row, such as "light.messages.max". Its
- * text is a phrase for people. */
+/* A quantity has a name, its path in the report of a row, such as "light.messages.max", and a text,
+ * a phrase for people. */
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);
 const char *relation_text(enum relation relation);
 const char *claim_graph_text(enum claim_graph graph);
 
-/* What the evaluation of claims needs to know about a network. */
+/* The facts about a network that the evaluation of claims needs. */
 struct claim_facts {
 	const struct network *network;
 	/* The longest distance of two nodes; NAN if the graph is too large to compute it. */

@@ -60,8 +60,8 @@ struct compare_load {
 	/* Messages for an entry; the error is NAN if it is not known. */
 	struct compare_mean messages;
 	double bytes; /* bytes for an entry, mean */
-	double idle;  /* messages for an entry while nobody wanted in, mean */
-	/* Times from an exit to the next entry, in message delays; NAN if nobody waited at any
+	double idle;  /* messages for an entry while no node wanted to enter, mean */
+	/* Times from an exit to the next entry, in message delays; NAN if no node waited at any
 	 * exit. */
 	double sync_mean, sync_max;
 	double response_mean, response_max;
@@ -85,7 +85,7 @@ struct compare_elections {
 enum claim_verdict {
 	CLAIM_HELD,
 	CLAIM_VIOLATED,
-	CLAIM_REFUTED, /* the claim does not hold, as is known: claim->refuted says why */
+	CLAIM_REFUTED, /* the claim is known to be wrong: claim->refuted says why */
 	/* The claim does not hold, but the document means something else: claim->other says why. */
 	CLAIM_OTHER,
 	/* This comparison cannot tell: another load, too few entries, or sizes too close. */

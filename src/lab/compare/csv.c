@@ -38,7 +38,8 @@ static double heavy_response(const struct compare_row *row)
 	return of(&row->heavy, row->heavy.response_mean);
 }
 
-/* Returns the first rate, or NAN if none was measured: then `poisson` is an empty load. */
+/* Returns the first rate, or NAN if none was measured. Even then `poisson` can be read: it points
+ * to a load of zeros. */
 static double poisson_rate(const struct compare_row *row)
 {
 	return of(row->poisson, row->poisson->rate);

@@ -83,8 +83,9 @@ static void run_election(struct job *job, uint64_t seed, bool is_random, struct 
 }
 
 /* JOB_ALL: all processes begin, in each fixed arrangement and in a random one for each seed.
- * JOB_ONE: one process begins; in the increasing arrangement the greatest one and then its
- * successor, and for each seed a random one in a random arrangement. */
+ * JOB_ONE: one process begins. Two runs have the increasing arrangement: in one the greatest
+ * process begins, in the other its successor. Then, for each seed, a random process begins in a
+ * random arrangement. */
 void job_run_elections(struct job *job, const struct compare_options *options,
                        struct compare_elections *elections)
 {

@@ -217,9 +217,9 @@ static bool is_worse(const struct slow_cost *a, const struct slow_cost *b)
 	       a->response - a->response_before > b->response - b->response_before;
 }
 
-/* Makes each node slow in turn, and keeps the worst. A light load is tried first and heavy load
- * counts only if more nodes wait longer: if nobody else asks, the times are those of the algorithm
- * alone. */
+/* Makes each node slow in turn, and keeps the worst result. Light load is tried first, because with
+ * one request at a time the times depend on the algorithm alone. Heavy load counts only if more
+ * nodes wait longer under it. */
 static int find_slow_cell(const struct algorithm *algorithm, const char *topology, uint32_t nodes,
                           struct fault_cell *cell, struct problem *problem)
 {
@@ -252,8 +252,8 @@ static int find_slow_cell(const struct algorithm *algorithm, const char *topolog
 
 /* --- the table --- */
 
-/* Returns the k-th topology that the table shows for this algorithm, counted from 0; NULL: there are
- * no more. An algorithm for any network is shown on the densest and on one of the sparsest. */
+/* Returns the k-th topology that the table shows for this algorithm, counted from 0; NULL: there
+ * are no more. An algorithm for any network is shown on the densest and on one of the sparsest. */
 enum { TOPOLOGIES_MAX = 2 };
 static const char *topology_of(const struct algorithm *algorithm, uint32_t k)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds what each mutual exclusion algorithm survives: for each fault, the worst outcome in a small
- * system, found by the checker; and by the simulator what one slow node costs the others.
+ * Finds what each mutual exclusion algorithm survives. For each fault, the checker finds the worst
+ * outcome in a small system; the simulator finds what one slow node costs the others.
  */
 #ifndef LAB_FAULT_TABLE_H
 #define LAB_FAULT_TABLE_H
@@ -9,25 +9,26 @@
 
 /* The columns. Each fault happens at most once in a run, at any moment. */
 enum fault_column {
-	COLUMN_REQUEST,   /* a message that asks is lost */
-	COLUMN_ANSWER,    /* a message that permits, without the token, is lost */
-	COLUMN_TOKEN,     /* a message that carries the token is lost */
-	COLUMN_HOLDER,    /* a node crashes that is inside or has the token */
-	COLUMN_BYSTANDER, /* a node crashes that does not want in and does not have the token */
-	COLUMN_LINK,      /* a link is cut */
-	COLUMN_SLOW,      /* messages of a node that does not want in take longer */
+	COLUMN_REQUEST, /* a message that asks is lost */
+	COLUMN_ANSWER,  /* a message that permits, without the token, is lost */
+	COLUMN_TOKEN,   /* a message that carries the token is lost */
+	COLUMN_HOLDER,  /* a node that is inside or has the token crashes */
+	/* a node that does not want to enter and does not have the token crashes */
+	COLUMN_BYSTANDER,
+	COLUMN_LINK, /* a link is cut */
+	COLUMN_SLOW, /* messages of a node that does not want to enter take longer */
 	COLUMNS_COUNT
 };
 const char *fault_column_name(enum fault_column column);
 
-/* What a fault can lead to, from harmless to worst. */
+/* The outcomes that a fault can have, from harmless to worst. */
 enum fault_outcome {
 	OUTCOME_ABSENT, /* the algorithm sends no such message */
 	OUTCOME_UNNOTICED,
-	OUTCOME_ONE_SLOWER, /* a node, but not every one, waits longer than without the slow node */
+	OUTCOME_ONE_SLOWER, /* some nodes, but not all, wait longer than without the slow node */
 	OUTCOME_ALL_SLOWER, /* all nodes that ask wait longer than without the slow node */
-	OUTCOME_ONE_WAITS,  /* a node that has not crashed waits for ever */
-	OUTCOME_ALL_WAIT,   /* all nodes that have not crashed wait for ever */
+	OUTCOME_ONE_WAITS,  /* a node that has not crashed waits without end */
+	OUTCOME_ALL_WAIT,   /* all nodes that have not crashed wait without end */
 	OUTCOME_TWO_INSIDE,
 	OUTCOME_UNDECIDED, /* a limit was reached first */
 };
@@ -59,11 +60,11 @@ struct fault_table {
 };
 
 /*
- * Makes the table of these algorithms; elections are left out. At first each node may enter twice; if
- * there are too many states to search, only once. `nodes` is at least 2. `progress` may be NULL; it
- * gets how much is done, from 0 to 1, and the name of the algorithm. Returns 0 and a table for
+ * Makes the table of these algorithms; elections are left out. At first each node may enter twice;
+ * if there are too many states to search, only once. `nodes` is at least 2. `progress` may be NULL;
+ * it gets how much is done, from 0 to 1, and the name of the algorithm. Returns 0 and a table for
  * fault_table_free, which has no rows if there are only elections; or -1 and a problem, if an
- * algorithm cannot run on so many nodes. If it is interrupted, the table is not complete.
+ * algorithm cannot run on this many nodes. If it is interrupted, the table is not complete.
  */
 int fault_table_make(const struct algorithm *const *list, size_t count, uint32_t nodes,
                      const volatile sig_atomic_t *interrupted,

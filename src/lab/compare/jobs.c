@@ -400,8 +400,8 @@ static double expected_messages(const struct compare_row *row, bool light)
 	return fmax(1, isinf(least) ? row->nodes : least);
 }
 
-/* Estimates how many messages a job takes, including the hops of a circulating token while
- * nobody wants in. */
+/* Estimates how many messages a job takes, including the hops of a circulating token while nobody
+ * wants to enter. */
 static double estimate(const struct job *job, const struct compare_options *options)
 {
 	const struct algorithm *algorithm = job->row->subject->algorithm;

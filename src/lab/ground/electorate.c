@@ -110,7 +110,8 @@ static void draw_places(uint32_t *places, uint32_t places_count, uint32_t count,
 {
 	struct random random;
 
-	/* The complement of the seed gives other random numbers than the arrangement uses. */
+	/* Use the complement of the seed, so that the numbers differ from those of the
+	 * arrangement. */
 	random_seed(&random, ~seed);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t k = i + (uint32_t)random_below(&random, places_count - i),

@@ -1,6 +1,6 @@
 /*
- * The machine that the laboratory runs on when it is a program of its own: its files and its
- * memory.
+ * The machine that the laboratory runs on as a command-line program, not in a page: its files and
+ * its memory.
  */
 #ifndef LAB_HOST_H
 #define LAB_HOST_H

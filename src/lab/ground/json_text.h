@@ -1,7 +1,7 @@
 /*
- * A small part of JSON, for the values that a scenario expects of variables. Algorithms describe
- * their variables as compact JSON (core/writer.h). An expected value is brought into the same form,
- * so that the two can be compared as text.
+ * A small part of JSON, for the values that a scenario expects variables to have. Algorithms
+ * describe their variables as compact JSON (core/writer.h). An expected value is brought into the
+ * same form, so that the two can be compared as text.
  */
 #ifndef LAB_JSON_TEXT_H
 #define LAB_JSON_TEXT_H

@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include "edge_list.h"
 #include "electorate.h"
 #include "memory.h"
 #include "registry.h"
@@ -182,6 +183,26 @@ static int parse_parameters(const struct setup_words *words, struct setup *setup
 	return 0;
 }
 
+/* Reports the first line of a file of edges that has something else. `edges` is the file after
+ * "edges:". */
+static int wrong_line(const char *path, const char *edges, struct problem *problem)
+{
+	const char *at = edges;
+	struct edge edge;
+	size_t line = 1;
+
+	while (edge_read(&at, &edge))
+		continue;
+	if (*at == '\0')
+		return problem_set(problem, "topology file '%.200s': it has no edge", path);
+	for (const char *c = edges; c < at; c++)
+		line += *c == '\n';
+	return problem_set(problem,
+	                   "topology file '%.200s': line %zu: an edge is two different numbers "
+	                   "from 1 to %d, such as 1-2",
+	                   path, line, NODES_MAX);
+}
+
 static int parse_topology(const struct host *host, const char *text, struct setup *setup,
                           struct topology *ret_topology, struct problem *problem)
 {
@@ -197,6 +218,8 @@ static int parse_topology(const struct host *host, const char *text, struct setu
 	        topology_parse(setup->edges_text != NULL ? setup->edges_text : text, ret_topology);
 	if (wrong == NULL)
 		return 0;
+	if (setup->edges_text != NULL)
+		return wrong_line(text + 5, setup->edges_text + strlen("edges:"), problem);
 	const char *nearest = nearest_name(text, topology_names);
 	if (nearest != NULL && strncmp(text, nearest, strcspn(nearest, ":")) != 0)
 		return problem_set(problem, "topology '%.60s': did you mean '%s'?", text, nearest);
@@ -357,7 +380,7 @@ static int prepare(const struct host *host, struct setup *setup, struct problem 
 	return 0;
 }
 
-/* Refuses a network whose states do not fit into memory, where all of them are kept. */
+/* Refuses a network whose states do not all fit into memory. */
 static int check_memory(const struct host *host, const struct setup *setup, struct problem *problem)
 {
 	const struct network *network = &setup->network;

@@ -1,6 +1,6 @@
 /*
  * Turns words into a network: the options of a command line, or the header of a scenario, become an
- * algorithm on a graph, or a problem that says what is wrong with them.
+ * algorithm on a graph. If they are wrong, a problem says why.
  */
 #ifndef LAB_SETUP_H
 #define LAB_SETUP_H
@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * What a setup may use of the machine: files and memory. Without a host (NULL) there are no files,
- * and memory is not limited.
+ * The files and the memory of the machine that a setup may use. Without a host (NULL) there are no
+ * files, and memory is not limited.
  */
 struct host {
 	/* Reads a file of edges and returns it as a topology "edges:…", which the caller frees;
@@ -36,8 +36,9 @@ struct setup_words {
 	const char *algorithm;
 	const char *topology; /* the topology as text; NULL: the best for the algorithm */
 	uint32_t nodes;       /* the number of nodes; 0: not given */
-	/* Not 0 for a search of all interleavings: the greatest number of entries of any node, or
-	 * SEARCHED_UNLIMITED. The default number of nodes is smaller in a search. */
+	/* How often a node may enter at most in a search of all interleavings, or
+	 * SEARCHED_UNLIMITED; 0: this is not such a search. The default number of nodes is smaller
+	 * in a search. */
 	uint32_t searched;
 	uint32_t holder; /* the node that has the token at first; 0: not given */
 	enum order order;
@@ -92,11 +93,11 @@ int setup_option(const char *name, const char *value, struct setup_words *words,
                  struct problem *problem);
 
 /* Returns what grows without bound when entries are unlimited, such as "clocks". Returns NULL if
- * nothing does with these parameters, so that there are finitely many states. */
+ * nothing grows with these parameters, so that there are finitely many states. */
 const char *setup_grows(const struct setup *setup);
 
-/* Returns 0 and a setup for setup_free; or a problem and a negative code: SETUP_UNSUITED if the
- * graph is not of the kind that the algorithm needs, otherwise -1. */
+/* Makes a setup. Returns 0 and a setup, which setup_free frees; or a problem and a negative code:
+ * SETUP_UNSUITED if the graph is not of the kind that the algorithm needs, otherwise -1. */
 enum { SETUP_UNSUITED = -2 };
 int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem);
 void setup_free(struct setup *setup);

@@ -44,7 +44,7 @@ void world_restart(struct world *world, uint32_t node);
 
 /* Makes or removes the link between two nodes. Only their sets of neighbours change. */
 void world_rewire(struct world *world, uint32_t a, uint32_t b, bool linked);
-/* A step: the node learns that it has a new neighbour. */
+/* Makes the step in which the node learns of a new neighbour. */
 void world_linked(struct world *world, uint32_t node, uint32_t neighbour);
 
 bool world_may_request(const struct world *world, uint32_t node);

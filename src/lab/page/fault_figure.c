@@ -1,7 +1,7 @@
 /*
- * Draws the fault table. An outcome has a colour, a shape and its words. The colours can be told
- * apart by eyes that confuse red and green, and are the darker the worse the outcome is, so that they
- * can be told apart in print, too.
+ * Draws the fault table. An outcome has a colour, a shape and its words. Readers who confuse red
+ * and green can tell the colours apart. A worse outcome has a darker colour, so that they can be
+ * told apart in print too.
  */
 #include "fault_page.h"
 #include "html.h"
@@ -21,8 +21,8 @@ enum {
 
 static const char ink[] = "#16191f", soft[] = "#5f6673", paper[] = "#fcfbf8", rule[] = "#d6d2c8";
 
-/* In dark mode a browser replaces these colours. Other programs show the attributes as they are. The
- * selectors name the picture, because a page may contain it. */
+/* In dark mode a browser replaces these colours. Other programs show the attributes as they are.
+ * The selectors name the picture, because a page may contain it. */
 static const char dark[] =
         "<style>@media (prefers-color-scheme:dark){"
         "svg.faults [fill=\"#fcfbf8\"],svg.faults rect[fill=\"#ffffff\"]{fill:#0e1115}"
@@ -34,7 +34,7 @@ static const char dark[] =
         "rect[fill=\"#eda849\"]{fill:#6b4300}"
         "svg.faults rect[fill=\"#16191f\"]{fill:#000000;stroke:#eceef1}}</style>\n";
 
-/* What is drawn beside the words. */
+/* The shape that is drawn beside the words of an outcome. */
 enum shape { SHAPE_NONE, SHAPE_RING, SHAPE_WEDGE, SHAPE_HALF, SHAPE_DISC, SHAPE_CROSS };
 
 static const struct look {

@@ -1,6 +1,6 @@
 /*
- * Writes the page of a comparison. It is a single file that needs no other, and it is complete
- * without its script.
+ * Writes the page of a comparison: a single file that needs no other, and that shows everything
+ * even without its script.
  */
 #include "page.h"
 

@@ -27,7 +27,7 @@ struct plot_series {
 };
 
 struct plot_axis {
-	/* What the axis shows, such as "nodes", and its symbol, such as "N". */
+	/* The quantity on the axis, such as "nodes", and its symbol, such as "N". */
 	const char *title, *symbol;
 	bool logarithmic;
 	const double *ticks; /* the values with a tick; NULL: chosen automatically */

@@ -99,8 +99,8 @@ static void write_joint(size_t i, size_t count, FILE *file)
 		fputs(i + 1 == count ? " and " : ", ", file);
 }
 
-/* Does the series have a value at that x that is about the same as `value` (or, if `wanted` is
- * false, one that is not)? */
+/* Is the series' value at that x about the same as `value`? If `wanted` is false: is it
+ * different? */
 static bool is_same(const struct plot_series *series, double x, double value, bool wanted)
 {
 	double other = value_at(series, x);
@@ -260,8 +260,8 @@ static size_t count_sizes(const struct plot_series *series, double from, double 
 	return count;
 }
 
-/* Returns how far the series is from the law at most, over its sizes from `from` to `to`, if the
- * law is multiplied by the factor that suits best. The distance is the logarithm of a ratio. */
+/* Multiplies the law by the factor that suits best, and returns the greatest distance of the series
+ * from it, over its sizes from `from` to `to`. The distance is the logarithm of a ratio. */
 static double distance_from(const struct plot_series *series, const struct law *law, double from,
                             double to)
 {

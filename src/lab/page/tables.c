@@ -14,8 +14,8 @@
 enum { HEADS_MAX = 16 };
 
 struct column_head {
-	const char
-	        *group; /* a heading over this and the following columns; NULL: the group goes on */
+	/* A heading over this and the following columns; NULL: the group goes on. */
+	const char *group;
 	const char *name, *about;
 	bool text; /* the column has text, not numbers */
 };

@@ -335,8 +335,7 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 	return holds;
 }
 
-/* The report also names nodes that wait but whose place is not certain yet. They are not
- * compared. */
+/* The report also names waiting nodes whose place is not certain yet. These are not compared. */
 static enum replay_verdict expect_queue(struct replay *replay, const struct step *step)
 {
 	struct snapshot snapshot = take_snapshot(replay);
@@ -362,6 +361,11 @@ static enum replay_verdict expect_queue(struct replay *replay, const struct step
 	return REPLAY_PASSED;
 }
 
+static char *invariant_text(const struct invariant *invariant)
+{
+	return replay_text("%s (%s)", invariant->name, invariant->meaning);
+}
+
 static enum replay_verdict expect_invariant(struct replay *replay, const struct step *step)
 {
 	const struct invariant *invariant = step->invariant;
@@ -369,8 +373,7 @@ static enum replay_verdict expect_invariant(struct replay *replay, const struct 
 	if (invariant->global != NULL) {
 		if (holds_globally(replay, invariant))
 			return REPLAY_PASSED;
-		return replay_fail(replay, replay_text("%s", invariant->name),
-		                   replay_text("it broken"));
+		return replay_fail(replay, invariant_text(invariant), replay_text("it broken"));
 	}
 	for (uint32_t node = 1; node <= replay->nodes; node++) {
 		struct site site = network_site(&replay->setup->network, node);
@@ -379,7 +382,7 @@ static enum replay_verdict expect_invariant(struct replay *replay, const struct 
 		char *variables = world_describe(&replay->world, node);
 		char *found = replay_text("it broken at node %u, %s", node, variables);
 		free(variables);
-		return replay_fail(replay, replay_text("%s", invariant->name), found);
+		return replay_fail(replay, invariant_text(invariant), found);
 	}
 	return REPLAY_PASSED;
 }
@@ -414,7 +417,7 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_EXPECT_TERMINATION:
 		return expect_termination(replay);
 	case STEP_EXPECT_STEPS_ALLOWED:
-		/* The replay would have ended at a step that is not allowed. */
+		/* If a step were not allowed, the replay would have ended there. */
 		return REPLAY_PASSED;
 	case STEP_REQUEST:
 	case STEP_INITIATE:
@@ -427,6 +430,7 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_RESTART:
 	case STEP_LINK:
 	case STEP_UNLINK:
+	case STEP_CUT:
 	case STEP_RUN:
 	case STEP_LOOP:
 	case STEP_FAIL:

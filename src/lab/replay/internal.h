@@ -1,6 +1,6 @@
 /*
- * What the two halves of a replay share: replay.c performs the steps, expect.c checks the
- * expectations.
+ * The state of a replay, which its two halves share: replay.c performs the steps, expect.c checks
+ * the expectations.
  */
 #ifndef LAB_REPLAY_INTERNAL_H
 #define LAB_REPLAY_INTERNAL_H
@@ -39,13 +39,17 @@ struct replay {
 
 	/* Something went wrong in the network or at a node: a node may now refuse messages. */
 	bool faulty;
-	bool *dead;         /* [node - 1]: the node is dead, so messages to it are lost */
+	bool *dead; /* [node - 1]: the node is dead, so messages to it are lost */
+	/* [2k], [2k + 1]: the ends of a link that is cut, so messages on it are lost. */
+	uint32_t *cut_ends;
+	size_t cut_ends_count, cut_ends_size;
 	uint32_t *learned;  /* [node - 1]: the identifier of the leader that the node knows, or 0 */
 	uint32_t *declared; /* [node - 1]: how often the node has declared itself the leader */
 	/* The first lesson of the replay, and the first one that named another leader. All nodes
 	 * agree as long as there is no other_lesson. */
 	struct lesson first_lesson, other_lesson;
-	/* All that decides what can happen next, as it was where the loop begins; NULL: no loop. */
+	/* A description of everything that decides what can happen next, taken where the loop
+	 * begins; NULL: there is no loop. */
 	char *loop;
 	size_t loop_size;
 	/* [nodes][TIMERS_MAX]: duration + 1; 0: not armed. NULL if the algorithm has no timers. */
@@ -64,8 +68,8 @@ static inline size_t envelopes_count(const struct replay *replay)
 	return replay->envelopes_end - replay->envelopes_first;
 }
 
-/* Is this a message that the step means: between its two nodes and, if it names a type, of that
- * type? */
+/* Is this a message to which the step refers: between its two nodes and, if it names a type, of
+ * that type? */
 bool envelope_fits(const struct step *step, const struct envelope *envelope);
 
 /* Returns how many messages were sent, as `expect messages` counts them. */

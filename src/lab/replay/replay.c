@@ -1,3 +1,4 @@
+#include "grow.h"
 #include "internal.h"
 #include "memory.h"
 
@@ -72,8 +73,8 @@ static bool anybody_wants(const struct replay *replay)
 	return replay->world.waiting_count != 0 || replay->world.inside_count != 0;
 }
 
-/* Is this a hop of a circulating token? Such a hop is counted only when it arrives, and only if
- * a node wants in. */
+/* Is this a hop of a circulating token? Such a hop is counted only when it arrives, and only if a
+ * node wants to enter. */
 static bool counts_at_arrival(const struct replay *replay, uint8_t type)
 {
 	return replay->algorithm->circulates && replay->algorithm->messages[type].token;
@@ -109,7 +110,7 @@ static void send(struct replay *replay, uint32_t node, const struct effect *effe
 	        !replay->algorithm->messages[body[0]].init && !counts_at_arrival(replay, body[0]);
 }
 
-/* --- what a step causes --- */
+/* --- effects --- */
 
 static void perform(struct replay *replay, uint32_t node)
 {
@@ -166,7 +167,7 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 	return replay_fail(replay, NULL, found);
 }
 
-/* Removes a message, which never arrives. */
+/* Loses a message: removes it before it arrives. */
 static enum replay_verdict lose(struct replay *replay, size_t index)
 {
 	struct envelope envelope = take_envelope(replay, index);
@@ -179,9 +180,23 @@ static enum replay_verdict lose(struct replay *replay, size_t index)
 	return REPLAY_PASSED;
 }
 
+static bool is_cut(const struct replay *replay, uint32_t from, uint32_t to)
+{
+	const uint32_t *ends = replay->cut_ends;
+
+	for (size_t i = 0; i < replay->cut_ends_count; i += 2) {
+		if ((ends[i] == from && ends[i + 1] == to) ||
+		    (ends[i] == to && ends[i + 1] == from))
+			return true;
+	}
+	return false;
+}
+
 static enum replay_verdict deliver(struct replay *replay, size_t index)
 {
-	if (replay->dead[replay->envelopes[index].to - 1])
+	const struct envelope *next = &replay->envelopes[index];
+
+	if (replay->dead[next->to - 1] || is_cut(replay, next->from, next->to))
 		return lose(replay, index);
 	struct envelope envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
@@ -281,7 +296,7 @@ bool envelope_fits(const struct step *step, const struct envelope *envelope)
 	       (step->name == NULL || envelope->body[0] == step->type);
 }
 
-/* Describes which messages are in flight if there is no K-th one. */
+/* Describes which messages are in flight instead, because there is no K-th one. */
 static void explain_absence(struct replay *replay, const struct step *step, uint64_t found)
 {
 	struct text others = {0};
@@ -310,8 +325,8 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 	free(text);
 }
 
-/* Returns the index of the message that the step means. If it is not in flight, returns the end
- * of the array and sets a problem. */
+/* Returns the index of the message to which the step refers. If it is not in flight, returns the
+ * end of the array and sets a problem. */
 static size_t find_envelope(struct replay *replay, const struct step *step)
 {
 	uint64_t found = 0;
@@ -422,9 +437,8 @@ static enum replay_verdict step_run(struct replay *replay)
 	uint32_t node, timer;
 
 	replay->running = false;
-	/* A circulating token would go round for ever. While nobody waits, it need not be
-	 * delivered. While a node is inside, no delivery helps those that wait: they need a
-	 * release. */
+	/* A circulating token never stops. While nobody waits, it need not be delivered. While a
+	 * node is inside, no delivery helps those that wait: they need a release. */
 	if (replay->algorithm->circulates &&
 	    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
 		return REPLAY_PASSED;
@@ -531,7 +545,8 @@ static enum replay_verdict step_link(struct replay *replay, const struct step *s
 	if (replay->trace != NULL)
 		trace_link(replay->trace, time, a, b, makes);
 	if (!makes) {
-		/* The algorithm makes no step, but its variables may be about neighbours. */
+		/* The algorithm makes no step here, but variables that describe neighbours may have
+		 * changed. */
 		if (replay->trace != NULL) {
 			trace_variables(replay->trace, &replay->world, time, a);
 			trace_variables(replay->trace, &replay->world, time, b);
@@ -544,6 +559,25 @@ static enum replay_verdict step_link(struct replay *replay, const struct step *s
 		return verdict;
 	world_linked(&replay->world, b, a);
 	return end_step(replay, b, NULL);
+}
+
+/* Cuts a link. Nobody is told: messages on it are lost from now on. */
+static enum replay_verdict step_cut(struct replay *replay, const struct step *step)
+{
+	if (is_cut(replay, step->node, step->to)) {
+		problem_set(&replay->result->problem, "the link between %u and %u is cut already",
+		            step->node, step->to);
+		return REPLAY_BAD;
+	}
+	uint64_t time = begin_step(replay);
+	if (replay->trace != NULL)
+		trace_cut_link(replay->trace, time, step->node, step->to);
+	replay->cut_ends = grow(replay->cut_ends, &replay->cut_ends_size,
+	                        replay->cut_ends_count + 2, sizeof(*replay->cut_ends));
+	replay->cut_ends[replay->cut_ends_count++] = step->node;
+	replay->cut_ends[replay->cut_ends_count++] = step->to;
+	replay->faulty = true;
+	return REPLAY_PASSED;
 }
 
 /* --- the whole replay --- */
@@ -571,6 +605,8 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 	case STEP_LINK:
 	case STEP_UNLINK:
 		return step_link(replay, step);
+	case STEP_CUT:
+		return step_cut(replay, step);
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_LOOP:
@@ -648,7 +684,8 @@ struct replay *replay_begin(const struct scenario *scenario, const struct setup 
 	return replay;
 }
 
-/* Reports a step that broke the contract: at the expectation that follows it, if there is one. */
+/* Reports a step that broke the contract, at the line of the expectation that follows it, if there
+ * is one. */
 static void tell_forbidden(struct replay *replay, const struct step *step)
 {
 	const struct scenario *scenario = replay->scenario;
@@ -704,6 +741,7 @@ void replay_end(struct replay *replay)
 		free((void *)replay->envelopes[i].body);
 	free(replay->envelopes);
 	free(replay->dead);
+	free(replay->cut_ends);
 	free(replay->learned);
 	free(replay->declared);
 	free(replay->timers);
@@ -740,6 +778,12 @@ const uint32_t *replay_learned(const struct replay *replay)
 const bool *replay_dead(const struct replay *replay)
 {
 	return replay->dead;
+}
+
+size_t replay_cut_ends(const struct replay *replay, const uint32_t **ret_ends)
+{
+	*ret_ends = replay->cut_ends;
+	return replay->cut_ends_count;
 }
 
 size_t replay_flights(const struct replay *replay, const struct envelope **ret_flights)

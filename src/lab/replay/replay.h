@@ -12,8 +12,8 @@
  * algorithm whose token circulates, `run` ends as soon as nobody waits.
  *
  * `expect messages N` counts the messages sent so far, except those of types marked `init`. A hop
- * of a circulating token counts if a node waits or is inside when the token arrives; while the
- * token is in flight, if one does now.
+ * of a circulating token counts if a node waits or is inside when the token arrives. A hop that is
+ * still in flight counts if a node waits or is inside now.
  *
  * `expect leader ID` means that a place has learned that ID leads and none has learned of another
  * leader. `expect I leader` means that I has learned that it is the leader itself.
@@ -26,8 +26,9 @@
  * - unique_leader: at most one place has declared itself (it has learned that its own identifier
  *   leads), and only once. Places are compared, not identifiers.
  * - agreement: no two places have ever learned different leaders, and none has changed its leader.
- * - termination: everybody alive has learned a leader and nobody alive still takes part, that is,
- *   is not ready. It does not ask whether messages are in flight or timers armed: `run` before it.
+ * - termination: every place that is alive has learned a leader, and none still takes part, that
+ *   is, all are ready. Messages in flight and armed timers are not considered, so put a `run`
+ *   before it.
  */
 #ifndef LAB_REPLAY_H
 #define LAB_REPLAY_H
@@ -49,7 +50,7 @@ enum replay_verdict {
 struct replay_result {
 	enum replay_verdict verdict;
 	uint32_t line; /* the line of the scenario that did not pass; 0 if all passed */
-	/* FAILED: what was expected; NULL if it was not an expectation that failed. */
+	/* FAILED: what was expected; NULL if something other than an expectation failed. */
 	char *expected;
 	char *found;            /* FAILED: what was found instead */
 	struct problem problem; /* BAD: what is wrong with the scenario */
@@ -70,7 +71,7 @@ void replay_run(const struct scenario *scenario, const struct setup *setup, stru
 void replay_result_free(struct replay_result *result);
 
 /*
- * The same, one step at a time: replay_begin, then replay_step while it returns true, then
+ * Replays one step at a time: replay_begin, then replay_step while it returns true, then
  * replay_end, which completes the result. A step is a line of the scenario, or one delivery or
  * timer of a `run`. The scenario, the setup and the result must not move or be freed until
  * replay_end.
@@ -82,9 +83,9 @@ struct replay *replay_begin(const struct scenario *scenario, const struct setup 
 bool replay_step(struct replay *replay);
 void replay_end(struct replay *replay);
 
-/* Performs a step that is not in the scenario, between two of its steps or after the last. It
- * may not be an expectation; of a `run` it performs one delivery or timer. Returns false, and
- * sets the result's problem, if the step cannot happen. */
+/* Performs a step that is not in the scenario, between two of its steps or after the last. The step
+ * must not be an expectation; if it is a `run`, one delivery or timer is performed. Returns false,
+ * and sets the result's problem, if the step cannot happen. */
 bool replay_act(struct replay *replay, const struct step *step);
 
 /* Returns the line of the step that happened last; 0 before the first step and after replay_act. */
@@ -93,8 +94,10 @@ const struct world *replay_world(const struct replay *replay);
 /* For each node: the leader that it knows, or 0; and whether it is dead. */
 const uint32_t *replay_learned(const struct replay *replay);
 const bool *replay_dead(const struct replay *replay);
-/* Returns a sentence about the expectation that has failed, as a picture has it, for the caller to
- * free; NULL if none has failed. */
+/* Returns twice the number of cut links. The ends of one are two numbers in succession. */
+size_t replay_cut_ends(const struct replay *replay, const uint32_t **ret_ends);
+/* Returns a sentence for pictures about the expectation that has failed, which the caller frees;
+ * NULL if none has failed. */
 char *replay_violation(const struct replay *replay);
 /* Lists the messages in flight, oldest first. The array belongs to the replay and is valid until
  * its next step. */

@@ -201,7 +201,7 @@ static int step_fail(struct scenario_parser *parser, struct step *step)
 	return 0;
 }
 
-/* --- what may follow `expect I` --- */
+/* --- expectations about a node: `expect I …` --- */
 
 static bool is_given(const struct step *step, const char *name)
 {
@@ -275,7 +275,7 @@ static int expect_node(struct scenario_parser *parser, struct step *step)
 	return expect_phase(parser, step);
 }
 
-/* --- what else may follow `expect` --- */
+/* --- other expectations --- */
 
 static int expect_flight(struct scenario_parser *parser, struct step *step)
 {
@@ -430,6 +430,7 @@ static const struct step_form forms[] = {
         {"restart", "restart I", 2, 2, NULL, step_node, STEP_RESTART, 0},
         {"link", "link A B", 3, 3, NULL, step_link, STEP_LINK, 0},
         {"unlink", "unlink A B", 3, 3, NULL, step_link, STEP_UNLINK, 0},
+        {"cut", "cut A B", 3, 3, NULL, step_link, STEP_CUT, 0},
         {"expire", "expire I [TIMER]", 2, 3, NULL, step_expire, STEP_EXPIRE, 0},
         {"run", "run", 1, 1, NULL, step_plain, STEP_RUN, 0},
         {"loop", "loop", 1, 1, NULL, step_plain, STEP_LOOP, 0},
@@ -438,8 +439,8 @@ static const struct step_form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
-/* In the header of an election `crash` names all places that are dead from the start. Everywhere else
- * it is a step and names one node. */
+/* In the header of an election `crash` names all places that are dead from the start. Everywhere
+ * else it is a step and names one node. */
 static const struct step_form crash_form = {"crash", "crash I", 2,          2,
                                             NULL,    step_node, STEP_CRASH, 0};
 
@@ -451,8 +452,8 @@ static int unknown_keyword(struct scenario_parser *parser)
 		names[i] = forms[i].keyword;
 	return scenario_unknown_word(
 	        parser->problem, "keyword", parser->words[0], names,
-	        "a step is request, release, initiate, deliver, drop, duplicate, "
-	        "crash, restart, expire, run, loop, expect or fail");
+	        "a step is request, release, initiate, deliver, drop, duplicate, crash, restart, "
+	        "link, unlink, cut, expire, run, loop, expect or fail");
 }
 
 static int parse_header(struct scenario_parser *parser, const struct step_form *form)

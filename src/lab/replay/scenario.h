@@ -36,6 +36,7 @@ enum step_kind {
 	STEP_RESTART,   /* uses `node` */
 	STEP_LINK,      /* uses `node` and `to` */
 	STEP_UNLINK,    /* uses `node` and `to` */
+	STEP_CUT,       /* uses `node` and `to` */
 	STEP_RUN,
 	STEP_LOOP,             /* a loop begins, which lasts to the end; changes nothing */
 	STEP_FAIL,             /* uses `name`: the text */

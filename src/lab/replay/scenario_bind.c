@@ -1,6 +1,6 @@
 /*
- * A scenario and its network: finds what the names of a scenario mean for the algorithm, and which
- * line is to blame if the network cannot be made.
+ * Binds a scenario to its network: finds the messages and invariants that the scenario names and,
+ * if the network cannot be made, the line that is to blame.
  */
 #include "must.h"
 #include "scenario.h"
@@ -48,8 +48,8 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[all->topology != NULL ? HEADER_TOPOLOGY : HEADER_NODES];
 	setup_free(&setup);
-	/* The arrangement may determine the number of nodes, so words that depend on that come
-	 * later. */
+	/* The arrangement may determine the number of nodes, so words that depend on that number
+	 * come later. */
 	words.arrangement = all->arrangement;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_ARRANGEMENT];
@@ -214,6 +214,7 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 		return algorithm->has_token
 		               ? 0
 		               : problem_set(problem, "%s has no token", algorithm->name);
+	case STEP_CUT:
 	case STEP_RUN:
 	case STEP_LOOP:
 	case STEP_FAIL:

@@ -13,7 +13,7 @@ struct scenario_built_in {
 	enum kind kind;      /* the kind of algorithms that have this invariant */
 };
 
-/* All of them; the last has no name. */
+/* All invariants of this sort; the last element has no name. */
 extern const struct scenario_built_in scenario_built_in[];
 
 /* Reports an unknown word with "did you mean 'X'?" or, if no name is near, with the text

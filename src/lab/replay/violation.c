@@ -1,6 +1,6 @@
 /*
- * What failed at the end of a replay, as a sentence for its picture. The picture is looked at
- * without the scenario beside it, so the sentence names the property and not the expectation.
+ * Writes what failed at the end of a replay, as a sentence for its picture. Readers of the picture
+ * do not have the scenario, so the sentence names the property and not the expectation.
  */
 #include "internal.h"
 
@@ -25,7 +25,7 @@ static uint32_t add_nodes(const struct replay *replay, enum world_phase phase, s
 	return all;
 }
 
-/* Can nothing happen any more, although a node waits or cannot leave? */
+/* Is the run stuck: can nothing happen any more, although a node waits or cannot leave? */
 static bool is_stuck(const struct replay *replay)
 {
 	bool waits = false, armed = false;
@@ -36,6 +36,20 @@ static bool is_stuck(const struct replay *replay)
 	for (size_t i = 0; replay->timers != NULL && i < (size_t)replay->nodes * TIMERS_MAX; i++)
 		armed = armed || replay->timers[i] != 0;
 	return waits && !armed && replay->world.inside_count == 0 && envelopes_count(replay) == 0;
+}
+
+/* Adds where the token is. No message is in flight. */
+static void add_token(const struct replay *replay, struct text *text)
+{
+	for (uint32_t node = 1; node <= replay->nodes; node++) {
+		struct site site = network_site(replay->world.network, node);
+		if (replay->dead[node - 1] ||
+		    !replay->algorithm->has_privilege(&site, world_state(&replay->world, node)))
+			continue;
+		text_format(text, "; node %" PRIu32 " has the token", node);
+		return;
+	}
+	text_add_string(text, "; there is no token any more");
 }
 
 static void add_deadlock(const struct replay *replay, struct text *text)
@@ -54,6 +68,8 @@ static void add_deadlock(const struct replay *replay, struct text *text)
 		            leaving_count == 1 ? "node" : "nodes", leaving.bytes);
 	text_free(&waiting);
 	text_free(&leaving);
+	if (replay->algorithm->has_token)
+		add_token(replay, text);
 }
 
 static void add_leaders(const struct replay *replay, struct text *text)
@@ -70,7 +86,31 @@ static void add_leaders(const struct replay *replay, struct text *text)
 	}
 }
 
-/* Adds all that decides what can happen next: states, phases, timers, and messages in flight. */
+/* Adds how far an election is that should be over. */
+static void add_undecided(const struct replay *replay, struct text *text)
+{
+	bool stopped = is_stuck(replay) || envelopes_count(replay) == 0;
+	uint32_t alive = 0, ignorant = 0;
+
+	for (uint32_t i = 0; i < replay->nodes; i++) {
+		alive += !replay->dead[i];
+		ignorant += !replay->dead[i] && replay->learned[i] == 0;
+	}
+	text_format(text, "The election %s: ",
+	            !stopped        ? "is not over"
+	            : ignorant != 0 ? "has stopped and is not decided"
+	                            : "has stopped and is not over for all");
+	if (ignorant == 0)
+		text_add_string(text, replay->result->found);
+	else if (ignorant == alive)
+		text_add_string(text, "nobody knows a leader");
+	else
+		text_format(text, "%" PRIu32 " of %" PRIu32 " nodes know no leader", ignorant,
+		            alive);
+}
+
+/* Adds all that decides what can happen next: states, phases, timers, how many links are cut, and
+ * messages in flight. */
 static void add_present(const struct replay *replay, struct text *text)
 {
 	const struct world *world = &replay->world;
@@ -82,6 +122,7 @@ static void add_present(const struct replay *replay, struct text *text)
 	}
 	for (size_t i = 0; replay->timers != NULL && i < (size_t)replay->nodes * TIMERS_MAX; i++)
 		text_add_string(text, replay->timers[i] != 0 ? "1" : "0");
+	text_format(text, "%zu;", replay->cut_ends_count);
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
 		const struct envelope *envelope = &replay->envelopes[i];
 		text_format(text, "%" PRIu32 " %" PRIu32 " %d %" PRIu32 ":", envelope->from,
@@ -100,8 +141,8 @@ void violation_loop(struct replay *replay)
 	replay->loop = text_take(&text);
 }
 
-/* Is everything again as it was where the loop begins? Then the loop can be repeated for ever. If
- * numbers grow, this cannot be seen here. */
+/* Is everything again as it was where the loop begins? Then the loop can be repeated without end. A
+ * loop in which numbers grow is not recognised. */
 static bool is_loop_closed(const struct replay *replay)
 {
 	struct text text = {0};
@@ -113,6 +154,17 @@ static bool is_loop_closed(const struct replay *replay)
 	            memcmp(text.bytes, replay->loop, replay->loop_size) == 0;
 	text_free(&text);
 	return same;
+}
+
+/* Adds which invariant is broken, at which node if it is about one, and what it says. */
+static void add_broken(const struct invariant *invariant, const char *found, struct text *text)
+{
+	const char *where = strstr(found, " at node ");
+
+	text_format(text, "The invariant %s is broken", invariant->name);
+	if (where != NULL)
+		text_add(text, where, strcspn(where, ","));
+	text_format(text, ": it says that %s", invariant->meaning);
 }
 
 /* Adds a sentence, without its full stop, about the expectation that failed. */
@@ -134,15 +186,9 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 	} else if (step->kind == STEP_EXPECT_AGREEMENT) {
 		text_format(text, "No agreement on the leader: %s", result->found);
 	} else if (step->kind == STEP_EXPECT_TERMINATION) {
-		text_format(text, "The election %s: %s",
-		            is_stuck(replay) || envelopes_count(replay) == 0
-		                    ? "has stopped and is not decided"
-		                    : "is not over",
-		            result->found);
+		add_undecided(replay, text);
 	} else if (step->kind == STEP_EXPECT_INVARIANT) {
-		const char *where = strstr(result->found, " at node ");
-		text_format(text, "The invariant %s is broken%s", result->expected,
-		            where != NULL ? where : "");
+		add_broken(step->invariant, result->found, text);
 	} else if (step->kind == STEP_EXPECT_PHASE && is_stuck(replay) && !election) {
 		add_deadlock(replay, text);
 	} else if (step->kind == STEP_EXPECT_PHASE && replay->loop != NULL) {
@@ -156,6 +202,11 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 		text_format(text, "Node %" PRIu32 " should be %s by now, but is %s", step->node,
 		            step->phase == PHASE_INSIDE ? "inside" : phase_name(step->phase),
 		            result->found);
+		if (step->phase == PHASE_INSIDE && replay->world.inside_count == 1) {
+			text_add_string(text, ", and node ");
+			add_nodes(replay, PHASE_INSIDE, text);
+			text_add_string(text, " is inside");
+		}
 	} else if (step->kind == STEP_EXPECT_MESSAGES) {
 		text_format(text, "%s messages were sent, and at most %" PRIu64 " should be",
 		            result->found, step->number);

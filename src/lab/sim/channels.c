@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* An entry of a hash table with open addressing. Key 0 marks a free entry: no real key is 0,
- * because `from` never is. */
+ * because node numbers (`from`) begin with 1. */
 struct channel {
 	uint64_t key;
 	uint64_t time;

@@ -24,8 +24,8 @@ static struct agenda open_agenda(struct sim *sim)
 	return agenda;
 }
 
-/* Puts all events back into the queue, except the one at index `left_out`. If that is the count,
- * it puts back all. */
+/* Puts all events back into the queue, except the one at index `left_out`; if `left_out` is the
+ * count, all of them. */
 static void close_agenda(struct sim *sim, struct agenda *agenda, size_t left_out)
 {
 	queue_clear(sim->queue);
@@ -220,7 +220,8 @@ bool hand_expire(struct sim *sim, uint32_t node)
 	touch(sim);
 	struct event event = agenda.events[found];
 	close_agenda(sim, &agenda, found);
-	/* It expires now: its event need not go to the end of the queue first, as in runs_out. */
+	/* The timer expires now, so its event need not go to the end of the queue first, as in
+	 * runs_out. */
 	event.size = 1;
 	happen(sim, &event);
 	return true;
@@ -273,8 +274,8 @@ size_t sim_flights(struct sim *sim, struct envelope **ret_flights)
 	struct agenda agenda = open_agenda(sim);
 	size_t count = 0, bytes = 0;
 
-	/* The bodies are copied to the end of the array. A short one is inside its event, which
-	 * the queue may move. */
+	/* Copy the bodies to the end of the array: a short body is inside its event, which the
+	 * queue may move. */
 	for (size_t i = 0; i < agenda.count; i++)
 		bytes += is_message(&agenda.events[i]) ? agenda.events[i].size : 0;
 	struct envelope *flights = malloc((agenda.count + 1) * sizeof(*flights) + bytes);

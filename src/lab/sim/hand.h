@@ -1,8 +1,8 @@
 /*
  * Lets a user interfere with a simulation between two of its events (sim_begin, sim_step). Each
- * function, an act, makes something happen now, at the time of the last event, that would have
- * happened later or not at all. The run then goes on from the new state, as deterministic as
- * before.
+ * function is an act: it makes something happen now, at the time of the last event, that would have
+ * happened later or not at all. The run then goes on from the new state, and is still
+ * deterministic.
  *
  * An act that cannot happen now returns false and changes nothing.
  */
@@ -17,12 +17,12 @@
 bool hand_request(struct sim *sim, uint32_t node);
 /* Makes the node leave. */
 bool hand_release(struct sim *sim, uint32_t node);
-/* These act on the message with that number. Under FIFO only the oldest message of a channel can
- * be delivered, and a delay also delays all later messages on the same channel. */
+/* These three act on the message with this number. Under FIFO only the oldest message of a channel
+ * can be delivered, and a delay also delays all later messages on the same channel. */
 bool hand_deliver(struct sim *sim, uint64_t number);
 bool hand_lose(struct sim *sim, uint64_t number);
 bool hand_delay(struct sim *sim, uint64_t number, uint64_t by);
-/* Makes the timer of the node that is due first expire now. */
+/* Of the node's timers, makes the one that is due first expire now. */
 bool hand_expire(struct sim *sim, uint32_t node);
 /* Makes the place dead. Possible only if the algorithm has timers, by which others notice it. */
 bool hand_crash(struct sim *sim, uint32_t node);

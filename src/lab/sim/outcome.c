@@ -60,7 +60,8 @@ static void count_nodes(struct sim *sim)
 		bool asks = options->askers_count == 0 ||
 		            (next < options->askers_count && options->askers[next] == i + 1);
 		next += asks;
-		/* A user may make any node ask (hand.h). */
+		/* Count nodes that entered although they are not askers: a user may make any node
+		 * ask (hand.h). */
 		if (asks || asking->exits != 0) {
 			range_widen(&result->entries_each, asking->exits);
 			result->askers++;
@@ -72,9 +73,9 @@ static void count_nodes(struct sim *sim)
 	}
 	_Static_assert(SIM_STARVES == 100, "the sentence below names the number");
 	if (result->starved_count != 0 && !sim->stuck)
-		sim_violate(
-		        sim,
-		        "a node starves: the others enter 100 times for each node while it waits");
+		sim_violate(sim,
+		            "a node starves: of N nodes, the others enter 100 N times while it "
+		            "waits");
 }
 
 /* When the run is over, every place that is alive must know the leader, and no election may

@@ -15,8 +15,8 @@
  * its events and those of the run go to the wheel.
  *
  * No pattern of times makes this slow. An event moves down at most eleven rows, and mostly one or
- * two. It moves up again only when the front is full, and it takes as many pushes to fill the
- * front.
+ * two. It moves up again only when the front is full, and filling the front takes as many pushes as
+ * it has events.
  *
  * No sequence numbers are needed to keep events of equal times in order. Events are appended to
  * buckets, and sorting and dealing out keep their order. Among events of equal time those in the
@@ -42,7 +42,7 @@ enum {
 	ROWS = 64 / DIGIT_BITS + 1,
 	BLOCK_EVENTS = 32,
 	CHUNK_BLOCKS = 32,
-	FRONT_EVENTS = 64, /* one for each bit of queue_front.free */
+	FRONT_EVENTS = 64, /* the room of the front: an event for each bit of queue_front.free */
 	BATCH_ENOUGH = 8,
 	/* A bucket that is small enough for the batch is a single block. */
 	BATCH_MAX = BLOCK_EVENTS,
@@ -236,9 +236,10 @@ static inline const struct event *take_from_run(struct queue *queue)
 }
 
 /*
- * Moves the run and the front to the wheel, the run first, because its events are older. If all of
- * the run is due now, the run stays, so that a million such events are not moved over and over.
- * That is safe: no event can be earlier, and all others of the same time are younger.
+ * Moves the run and the front to the wheel, the run first, because its events are older. If all
+ * events of the run are due now, the run stays, so that a million such events are not moved over
+ * and over. That is safe: no event can be earlier, and all others of the same time were pushed
+ * later.
  */
 static OUT_OF_LINE void spill(struct queue *queue)
 {
@@ -279,7 +280,7 @@ struct event *queue_place(struct queue *queue, uint64_t time)
 
 struct position {
 	unsigned row, digit;
-	uint64_t time; /* the earliest time that belongs into the bucket */
+	uint64_t time; /* the earliest time that belongs in the bucket */
 };
 
 static inline struct position first_bucket(const struct queue *queue)
@@ -307,7 +308,8 @@ static inline struct bucket take_bucket(struct queue *queue, struct position fir
  * Sorts the first bucket into the batch, together with more buckets of the same row while they are
  * nearly empty. All keys are different, so an event's place is the number of smaller keys. For so
  * few events counting is faster than a sort with fewer comparisons, because there is no branch to
- * mispredict. The blocks are freed before their events are copied; nothing can take one in between.
+ * mispredict. The blocks are freed before their events are copied; nothing can allocate a block in
+ * between.
  */
 static void make_batch(struct queue *queue, struct position first)
 {

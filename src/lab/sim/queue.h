@@ -15,7 +15,8 @@
 
 struct event {
 	uint64_t time;
-	uint64_t number; /* the number of a message; for other events whatever the driver needs */
+	/* the number of a message; for other events, a number of the driver's own */
+	uint64_t number;
 	uint32_t node;
 	uint32_t from;
 	uint32_t size;

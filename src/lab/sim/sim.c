@@ -116,7 +116,7 @@ static bool is_lost(struct sim *sim, bool token)
 /* Draws how long a message of this node takes. */
 static uint64_t draw_delay(struct sim *sim, uint32_t from)
 {
-	/* Twice this can be added to any time that is still allowed: see time_max. */
+	/* Twice this can be added to any allowed time without overflow: see time_max. */
 	const uint64_t most = UINT64_C(1) << 61;
 	uint64_t delay = distribution_draw(&sim->options.delay, &sim->random);
 
@@ -236,8 +236,8 @@ static void set_timer(struct sim *sim, uint32_t node, const struct effect *effec
 	                       });
 }
 
-/* A place learns who leads. Only one process may declare itself, once, and all must learn the
- * same. */
+/* A place learns who leads. Only one process may declare itself the leader, once, and all must
+ * learn the same leader. */
 static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 {
 	struct sim_result *result = sim->result;
@@ -581,7 +581,7 @@ static void ask_lightly(struct sim *sim)
 	push(sim, EVENT_REQUEST, node, sim->now + wait);
 }
 
-/* Has a node waited for the circulating token during so many deliveries that it will never come? */
+/* Has a node waited during so many deliveries that the circulating token will never come? */
 static bool is_futile(const struct sim *sim)
 {
 	return sim->futile_hops > sim->futile_max;

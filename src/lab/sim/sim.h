@@ -39,12 +39,13 @@ struct sim_options {
 	struct trace *trace; /* where the run is recorded; NULL: nowhere */
 	/* The run stops once this is not 0; may be NULL. */
 	const volatile sig_atomic_t *interrupted;
-	/* Called from time to time with the number of exits so far; may be NULL. */
+	/* If not NULL, the simulator calls this from time to time with the number of exits so
+	 * far. */
 	void (*progress)(void *context, uint64_t exits, uint64_t entries);
 	void *progress_context;
 };
 
-/* A node starves if the others enter SIM_STARVES times for each node while it waits. */
+/* Of N nodes, one starves if the others enter SIM_STARVES * N times while it waits. */
 enum { MESSAGE_TYPES_MAX = 16, SIM_STARVES = 100 };
 
 /* The least and the greatest of some numbers. Without any number `min` is greater than `max`. */
@@ -65,8 +66,9 @@ struct sim_entry_messages {
 };
 
 struct sim_result {
-	uint64_t entries;          /* critical sections completed after the warm-up */
-	bool measured;             /* the warm-up ended, so that the sums below mean something */
+	uint64_t entries; /* critical sections completed after the warm-up */
+	/* the warm-up has ended; otherwise the sums below mean nothing */
+	bool measured;
 	uint64_t entries_all;      /* critical sections completed, including the warm-up */
 	uint32_t askers;           /* how many nodes asked, or would have asked */
 	struct range entries_each; /* how often one of the askers entered: the least and the most */
@@ -83,16 +85,16 @@ struct sim_result {
 	 * often. */
 	uint32_t undecided;
 	uint64_t undecided_passed; /* how often others entered since that node asked */
-	/* The nodes that starve, in order; valid until the next run. A node starves if it waits
-	 * and nothing can happen any more; or if, since it asked, the others have entered
-	 * SIM_STARVES times for each node and as many mean message delays have passed. */
+	/* The nodes that starve, in order; valid until the next run. A node starves if it waits and
+	 * nothing can happen any more. Of N nodes, one also starves if, since it asked, the others
+	 * have entered SIM_STARVES * N times, and as many mean message delays have passed. */
 	const uint32_t *starved;
 	uint32_t starved_count;
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
 	struct sim_entry_messages entry;
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
-	/* Times from an exit at which somebody waited to the next entry: after the warm-up, and
-	 * in the whole run. */
+	/* Times from an exit to the next entry, if a node waited at that exit: after the warm-up,
+	 * and in the whole run. */
 	uint64_t sync_count, sync_sum;
 	uint64_t sync_count_all, sync_max;
 	/* Times from request to entry, over the entries after the warm-up. */
@@ -100,7 +102,7 @@ struct sim_result {
 	/* The longest time from request to entry in the whole run, including nodes that still
 	 * wait. */
 	uint64_t response_max;
-	/* Light load: the longest time until a request has reached everybody that it concerns, and
+	/* Light load: the longest time until a request has reached every node that it concerns, and
 	 * the longest time from the token's departure to the entry. */
 	uint64_t asked_time_max, token_time_max;
 	uint64_t bypass_max;           /* most entries of others between a request and its entry */
@@ -129,16 +131,16 @@ void sim_destroy(struct sim *sim);
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
 
 /*
- * The same, one event at a time: sim_begin, then sim_step while it returns true, then sim_end,
- * which completes the result. The result must not move until then. Between two events a user may
+ * Runs one event at a time: sim_begin, then sim_step while it returns true, then sim_end, which
+ * completes the result. The result must not move until then. Between two events a user may
  * interfere (hand.h).
  */
 void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
 bool sim_step(struct sim *sim);
 void sim_end(struct sim *sim);
 
-/* Returns the sum of the times from request to entry of one node over its entries after the
- * warm-up, and how many these were. Valid until the next run. */
+/* Returns the sum of one node's times from request to entry, over its entries after the warm-up,
+ * and the number of these entries. Valid until the next run. */
 uint64_t sim_node_response(const struct sim *sim, uint32_t node, uint64_t *ret_count);
 
 /* Returns a lower bound on the memory that a run will take: the states, and the messages that
@@ -151,8 +153,8 @@ enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
 
-/* Returns Jain's index of fairness: 1 if all nodes that ask entered equally often, 1/N if only one of
- * N entered; NAN if none did. */
+/* Returns Jain's index of fairness: 1 if all nodes that ask entered equally often, 1/N if only one
+ * of N entered; NAN if none did. */
 double sim_jain(const struct sim_result *result);
 
 #endif

@@ -16,7 +16,7 @@ enum sim_event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVEN
 
 enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
 
-/* What the simulator keeps for a node beside its state. */
+/* The simulator's own data about a node, beside the node's state. */
 struct asking {
 	uint64_t time;    /* when the node asked last */
 	uint64_t entries; /* how many entries of all nodes had begun when the node asked */
@@ -35,7 +35,7 @@ struct sim {
 	struct arena *arena;       /* bodies of messages too long for an event */
 	struct channels *channels; /* FIFO: when the last message of each channel arrives */
 	struct samples *responses; /* times from request to entry */
-	/* When nodes want in; NULL until a run has the load wishes:RATE. */
+	/* When nodes wish to enter; NULL until a run has the load wishes:RATE. */
 	struct wishes *wishes;
 	/* Gives delays, losses and everything else that is random, except wishes. */
 	struct random random;
@@ -70,7 +70,7 @@ struct sim {
 	uint64_t exits_seen;
 	uint64_t states_memory; /* bytes of all states */
 	uint64_t weighed;       /* the value of `number` when the use of memory was checked last */
-	bool exit_pending;      /* nobody has entered since an exit at which somebody waited */
+	bool exit_pending;      /* a node waited at the last exit, and none has entered since */
 	bool counting;          /* light load: the messages of an entry are being counted */
 	bool stuck;             /* the run ends: nothing can happen, or it was stopped */
 	bool warming;           /* the run is in its warm-up */
@@ -114,8 +114,8 @@ static inline bool sim_waits_too_long(const struct sim *sim, uint32_t node)
 	       sim->now - asking->time >= much * distribution_mean(&sim->options.delay);
 }
 
-/* Ends the warm-up: sums and means start from zero. Minima and maxima keep what they have seen,
- * because they are of the whole run. */
+/* Ends the warm-up: sums and means start from zero. Minima and maxima go on, because they are about
+ * the whole run. */
 void sim_begin_count(struct sim *sim);
 /* Light load: counts the messages since the last request as those of one entry. */
 void sim_count_entry(struct sim *sim);

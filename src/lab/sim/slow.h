@@ -1,5 +1,5 @@
 /*
- * What one slow node costs the others: the same run without and with it.
+ * The cost of one slow node for the others, found by the same run without and with it.
  */
 #ifndef LAB_SLOW_H
 #define LAB_SLOW_H
@@ -10,13 +10,13 @@
 
 /* Times are means after the warm-up; NAN if there is nothing to take the mean of. */
 struct slow_cost {
-	uint32_t
-	        others; /* how many nodes, besides the slow one, enter in the run in which no node is slow */
+	/* How many nodes, besides the slow one, enter in the run without a slow node. */
+	uint32_t others;
 	uint32_t slower; /* how many of these nodes wait longer on average, or in vain */
 	/* Mean times from request to entry of the other nodes, in units of time: if no node is
 	 * slow, and with the slow node. */
 	double response_before, response;
-	/* Mean times from an exit at which somebody waited to the next entry, in mean message
+	/* Mean times from an exit to the next entry, if a node waited at that exit, in mean message
 	 * delays. */
 	double sync_before, sync;
 };

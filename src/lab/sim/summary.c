@@ -73,8 +73,8 @@ static void summarize(const json_t *runs, const char *path, json_t *summary)
 	size_t i;
 	const json_t *run;
 
-	/* The mean is computed first, because the sum of squared differences from the mean loses no
-	 * digits. */
+	/* Compute the mean first: summing squared differences from the mean loses fewer digits than
+	 * summing squares. */
 	json_array_foreach ((json_t *)runs, i, run) {
 		const json_t *value = find(run, path);
 		if (!json_is_number(value))

@@ -7,7 +7,7 @@
 
 struct wisher {
 	struct random random;
-	uint64_t time; /* when the wish that was taken last came */
+	uint64_t time; /* the time of the last wish that was taken */
 };
 
 struct wishes {

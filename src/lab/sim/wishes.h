@@ -1,6 +1,6 @@
 /*
- * The times at which each node wishes to enter. They depend on nothing but the seed and the node,
- * so that different algorithms meet the same wishes. Every node has a random generator of its own.
+ * The times at which each node wishes to enter. They depend only on the seed and the node, so that
+ * different algorithms get the same wishes. Every node has a random generator of its own.
  */
 #ifndef LAB_WISHES_H
 #define LAB_WISHES_H

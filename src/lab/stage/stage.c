@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page has no files, little memory, and room for so many nodes. */
+/* A page has no files, little memory, and room for PAGE_NODES_MAX nodes. */
 static const struct host page_host = {.memory_size = 256e6, .nodes_max = PAGE_NODES_MAX};
 
 struct stage {
@@ -290,7 +290,7 @@ int stage_open_scenario(struct stage *stage, const char *scenario, size_t size, 
 	return 0;
 }
 
-/* --- going on --- */
+/* --- steps and acts --- */
 
 static uint64_t count_steps(const struct stage *stage)
 {
@@ -349,8 +349,8 @@ static bool name_message(struct replay *replay, uint64_t number, struct step *st
 	return true;
 }
 
-/* Performs an act in a replay. A scenario has no times, so that a message cannot be delayed: one
- * that should wait is simply not delivered yet. */
+/* Performs an act in a replay. A scenario has no times, so a message cannot be delayed; it is
+ * simply not delivered yet. */
 static bool act_on_replay(struct stage *stage, enum stage_act act, uint64_t what)
 {
 	const struct algorithm *algorithm = stage->setup.network.algorithm;
@@ -528,8 +528,8 @@ static bool is_one_token(const struct stage *stage, const struct envelope *fligh
 	return tokens == 1;
 }
 
-/* Writes the properties of an election: at most one place says that it leads, and all places
- * that know a leader know the same one. */
+/* Writes the properties of an election: at most one place has declared itself the leader, and all
+ * places that know a leader know the same one. */
 static void add_election(const struct stage *stage, struct text *json)
 {
 	const uint32_t *learned =

@@ -43,8 +43,8 @@ int stage_open_scenario(struct stage *stage, const char *scenario, size_t size, 
 
 /* Makes up to `count` steps and returns how many there were before the run was over. A line of a
  * scenario at which nothing happens, such as an expectation that holds, is not a step of its own.
- * `forget` may be NULL. It is called before each event and before each such line, so that a caller
- * that counts which code runs can leave out the checks of expectations. */
+ * `forget` may be NULL. It is called before each event and before each such line. A caller that
+ * measures which code runs uses it to leave out the checks of expectations. */
 uint32_t stage_step(struct stage *stage, uint32_t count, void (*forget)(void));
 /* Performs an act. Returns false if it cannot happen now. */
 bool stage_do(struct stage *stage, enum stage_act act, uint64_t what, uint64_t by);

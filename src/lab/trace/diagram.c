@@ -283,6 +283,12 @@ void diagram_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b
 		add_mark(diagram, time, linked ? MARK_LINK : MARK_UNLINK, a, b);
 }
 
+void diagram_cut_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b)
+{
+	if (diagram_lane(diagram, b) != 0)
+		add_mark(diagram, time, MARK_CUT, a, b);
+}
+
 void diagram_seed(struct diagram *diagram)
 {
 	diagram->seeded = true;

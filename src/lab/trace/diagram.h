@@ -67,6 +67,8 @@ void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
 /* Notes that the link between two nodes is made or removed. */
 void diagram_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b, bool linked);
+/* Notes that nothing arrives any more over the link between two nodes. */
+void diagram_cut_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b);
 
 /* Notes that the run was given up before its end. */
 void diagram_cut(struct diagram *diagram);

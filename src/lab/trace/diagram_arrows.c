@@ -135,6 +135,9 @@ void arrows_take_place(struct drawing *page)
 			x = next_x;
 			y = next_y;
 		}
+		/* The cross of a message that is lost. */
+		if (page->diagram->arrows[i].fate == FATE_LOST)
+			labels_take(&page->labels, (struct box){x - 6, y - 6, 12, 12});
 	}
 }
 

@@ -189,26 +189,34 @@ static void write_fault(struct drawing *page, const struct mark *mark)
 /* Draws an hourglass where a timer expires; a diamond where it only ends a pause of the algorithm. */
 static void write_timer(struct drawing *page, const struct mark *mark)
 {
-	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node);
+	/* Above the line, so that neither a bar nor a mark of the same time covers it. */
+	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node) - 13;
 	bool pauses = page->diagram->setup->network.algorithm->pauses;
 
 	text_format(page->out, "<path class=\"f-soft\" d=\"M%.1f %.1f %s\"/>\n", x - 4.5,
 	            y - (pauses ? 0 : 5.5),
 	            pauses ? "l4.5 -5.5 l4.5 5.5 l-4.5 5.5 z" : "h9 l-9 11 h9 z");
-	drawing_label_near(page, pauses ? "goes on" : "time out", x, y);
+	labels_take(&page->labels, (struct box){x - 5, y - 6, 10, 12});
+	drawing_label_near(page, pauses ? "goes on" : "time out", x, y + 6);
 }
 
-/* Draws a stroke between two nodes where their link is made or removed. */
+/* Draws a stroke between two nodes where their link is made, removed or cut. */
 static void write_link(struct drawing *page, const struct mark *mark)
 {
 	double x = drawing_x(page, mark->time), a = drawing_y(page, mark->node),
 	       b = drawing_y(page, mark->what);
-	bool made = mark->kind == MARK_LINK;
+	char cut[48];
 
 	text_format(page->out, "<path class=\"link%s\" d=\"M%.1f %.1f V%.1f\"/>\n",
-	            made ? "" : " flying", x, a, b);
+	            mark->kind == MARK_LINK ? "" : " flying", x, a, b);
 	labels_cross(&page->labels, x, a, x, b);
-	drawing_label_near(page, made ? "link made" : "link removed", x, (a + b) / 2);
+	/* Such a stroke may pass nodes that are between its ends. */
+	snprintf(cut, sizeof(cut), "link %" PRIu32 "–%" PRIu32 " cut", mark->node, mark->what);
+	drawing_label_near(page,
+	                   mark->kind == MARK_LINK     ? "link made"
+	                   : mark->kind == MARK_UNLINK ? "link removed"
+	                                               : cut,
+	                   x, (a + b) / 2);
 }
 
 /* Marks that a place has learned the leader. */
@@ -254,7 +262,8 @@ static void write_marks(struct drawing *page)
 			write_fault(page, mark);
 		else if (mark->kind == MARK_EXPIRE)
 			write_timer(page, mark);
-		else if (mark->kind == MARK_LINK || mark->kind == MARK_UNLINK)
+		else if (mark->kind == MARK_LINK || mark->kind == MARK_UNLINK ||
+		         mark->kind == MARK_CUT)
 			write_link(page, mark);
 		else if (mark->kind == MARK_ELECTED)
 			write_leader(page, mark);

@@ -19,6 +19,7 @@ enum mark_kind {
 	MARK_EXPIRE,
 	MARK_LINK,
 	MARK_UNLINK,
+	MARK_CUT, /* a link is cut */
 };
 
 /* Something that happened at a node. */
@@ -26,7 +27,7 @@ struct mark {
 	uint64_t time;
 	enum mark_kind kind;
 	uint32_t node;
-	/* ELECTED: the leader's identifier; LINK and UNLINK: the node at the other end */
+	/* ELECTED: the leader's identifier; LINK, UNLINK and CUT: the node at the other end */
 	uint32_t what;
 };
 

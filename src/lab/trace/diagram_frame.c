@@ -151,68 +151,6 @@ static void legend_messages(const struct drawing *page, struct legend_place *at)
 	}
 }
 
-static bool is_between(const struct arrow *arrow, const struct arrow *other)
-{
-	return (arrow->from == other->from && arrow->to == other->to) ||
-	       (arrow->from == other->to && arrow->to == other->from);
-}
-
-/* Is the node dead at some time? What is sent to it is then lost for that reason. */
-static bool is_ever_dead(const struct diagram *diagram, uint32_t node)
-{
-	const struct electorate *electorate = &diagram->setup->electorate;
-
-	for (uint32_t i = 0; i < electorate->crashed_count; i++) {
-		if (electorate->crashed[i] == node)
-			return true;
-	}
-	for (size_t i = 0; i < diagram->marks_count; i++) {
-		if (diagram->marks[i].kind == MARK_CRASH && diagram->marks[i].node == node)
-			return true;
-	}
-	return false;
-}
-
-/* Is the arrow the first of several that are lost between two nodes, while nothing arrives there
- * afterwards? A cut link looks like this: no event says that a link is cut. */
-static bool is_lost_for_good(const struct diagram *diagram, const struct arrow *first)
-{
-	size_t lost = 0;
-
-	if (first->fate != FATE_LOST || diagram->cut || is_ever_dead(diagram, first->from) ||
-	    is_ever_dead(diagram, first->to))
-		return false;
-	for (size_t i = 0; i < diagram->arrows_count; i++) {
-		const struct arrow *arrow = &diagram->arrows[i];
-		if (!is_between(arrow, first) || arrow->fate == FATE_FLYING)
-			continue;
-		if (arrow->fate == FATE_DELIVERED && arrow->arrived > first->arrived)
-			return false;
-		if (arrow->fate == FATE_LOST &&
-		    arrow->arrived < first->arrived + (arrow < first ? 1 : 0))
-			return false;
-		lost += arrow->fate == FATE_LOST;
-	}
-	return lost > 1;
-}
-
-static void legend_losses(const struct drawing *page, struct legend_place *at)
-{
-	const struct diagram *diagram = page->diagram;
-
-	for (size_t i = 0; i < diagram->arrows_count; i++) {
-		const struct arrow *arrow = &diagram->arrows[i];
-		char text[96];
-		if (!is_lost_for_good(diagram, arrow))
-			continue;
-		snprintf(text, sizeof(text),
-		         "from the first loss on nothing arrives between %" PRIu32 " and %" PRIu32,
-		         arrow->from < arrow->to ? arrow->from : arrow->to,
-		         arrow->from < arrow->to ? arrow->to : arrow->from);
-		legend_next(page, at, 0, text);
-	}
-}
-
 /* Says what the picture leaves out. */
 static void legend_notes(const struct drawing *page, struct legend_place *at)
 {
@@ -266,7 +204,6 @@ double frame_write_legend(const struct drawing *page)
 		text_format(page->out,
 		            "<path class=\"cross s-ink\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 8\"/>\n",
 		            here.x, here.y - 8);
-		legend_losses(page, &at);
 	}
 	legend_notes(page, &at);
 	return at.y - LEGEND;

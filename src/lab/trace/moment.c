@@ -88,6 +88,29 @@ static void write_edges(struct canvas *canvas)
 	}
 }
 
+static void write_cut(const struct canvas *canvas, struct point at)
+{
+	text_format(canvas->out, "<path class=\"cross\" d=\"M%.1f %.1f l12 12 m0 -12 l-12 12\"/>\n",
+	            at.x - 6, at.y - 6);
+}
+
+/* Draws a cross on each link that is cut. */
+static void write_cuts(struct canvas *canvas)
+{
+	const uint32_t *ends = canvas->moment->cut_ends;
+
+	for (size_t i = 0; i < canvas->moment->cut_ends_count; i += 2) {
+		struct point a = canvas->at[ends[i] - 1], b = canvas->at[ends[i + 1] - 1];
+		struct point middle = {(a.x + b.x) / 2, (a.y + b.y) / 2};
+		text_format(canvas->out,
+		            "<line class=\"path\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+		            "y2=\"%.1f\"/>\n",
+		            a.x, a.y, b.x, b.y);
+		write_cut(canvas, middle);
+		labels_take(&canvas->labels, (struct box){middle.x - 7, middle.y - 7, 14, 14});
+	}
+}
+
 /* Returns the node that a variable names, or 0. The node may be the first element of an array. */
 static uint32_t read_node(const struct json_member *member)
 {
@@ -143,7 +166,8 @@ static void write_label(struct canvas *canvas, const char *class, const char *te
 		/* First to the upper right, then the other corners and sides, then further away. */
 		static const signed char sides[8][2] = {{1, -1}, {1, 1},  {-1, -1}, {-1, 1},
 		                                        {1, 0},  {-1, 0}, {0, -1},  {0, 1}};
-		double x = sides[i % 8][0], y = sides[i % 8][1], reach = away + 9.0 * (i / 8);
+		int turn = i / 8;
+		double x = sides[i % 8][0], y = sides[i % 8][1], reach = away + 9.0 * turn;
 		double aside = x != 0 && y != 0 ? reach * 0.72 : reach;
 		struct box box = {.width = width, .height = height};
 		box.x = x > 0 ? at.x + aside : x < 0 ? at.x - aside - width : at.x - width / 2;
@@ -500,6 +524,10 @@ static double write_legend(const struct canvas *canvas, double y)
 		struct point here = legend_next(canvas, &at, 20, "the token in flight");
 		write_dart(canvas, true, (struct point){here.x + 7, here.y - 4}, 1, 0, 8);
 	}
+	if (moment->cut_ends_count != 0) {
+		struct point here = legend_next(canvas, &at, 20, "a link that is cut");
+		write_cut(canvas, (struct point){here.x + 7, here.y - 4});
+	}
 	legend_states(canvas, &at);
 	return at.x > SIDE ? at.y : at.y - LINE;
 }
@@ -508,6 +536,7 @@ static double write_legend(const struct canvas *canvas, double y)
 static void write_canvas(struct canvas *canvas)
 {
 	write_edges(canvas);
+	write_cuts(canvas);
 	write_variables(canvas);
 	for (uint32_t node = 1; node <= canvas->nodes; node++)
 		write_node(canvas, node);

@@ -222,14 +222,28 @@ void trace_restart(struct trace *trace, uint64_t time, uint32_t node)
 	write_event(trace, time, "restart", node);
 }
 
+/* Writes an event about the link between two nodes. */
+static void write_link(struct trace *trace, uint64_t time, const char *event, uint32_t a,
+                       uint32_t b)
+{
+	if (!trace->wants_lines)
+		return;
+	begin_line(trace, time, event);
+	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"to\":%" PRIu32 "}\n", a, b);
+}
+
 void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked)
 {
 	if (trace->diagram != NULL)
 		diagram_link(trace->diagram, time, a, b, linked);
-	if (!trace->wants_lines)
-		return;
-	begin_line(trace, time, linked ? "link" : "unlink");
-	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"to\":%" PRIu32 "}\n", a, b);
+	write_link(trace, time, linked ? "link" : "unlink", a, b);
+}
+
+void trace_cut_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b)
+{
+	if (trace->diagram != NULL)
+		diagram_cut_link(trace->diagram, time, a, b);
+	write_link(trace, time, "cut_link", a, b);
 }
 
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node)

@@ -47,6 +47,8 @@ void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
 /* Notes that the link between two nodes is made or removed. */
 void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked);
+/* Notes that the link between two nodes is cut: nothing arrives over it any more. */
+void trace_cut_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b);
 
 /* Writes the variables of the node if they have changed since they were last written. */
 void trace_variables(struct trace *trace, const struct world *world, uint64_t time, uint32_t node);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long baton_stay waits for its answer: its caller has other things to do. */
+/* How long baton_stay waits for its answer. It is short, because the caller has other things to
+ * do. */
 enum { STAY_MS_MAX = 200 };
 
 struct baton *baton_open(const char *address)
@@ -73,14 +74,25 @@ int baton_fd(const struct baton *baton)
 
 int baton_sync(struct baton *baton)
 {
+	return baton_sync_within(baton, BATON_FOREVER);
+}
+
+int baton_sync_within(struct baton *baton, int64_t timeout_ms)
+{
 	int ready = handle_ready(baton);
+	int64_t until_ms = now_ms() + timeout_clamp(timeout_ms);
 
 	if (ready < 0)
 		return ready;
 	while (handle_is_open(baton) && handle_has_answers(baton)) {
-		int taken = handle_take_answer(baton, -1);
+		int64_t left_ms = until_ms - now_ms();
+		int taken = handle_take_answer(baton, timeout_ms < 0 ? BATON_FOREVER
+		                                                     : (left_ms > 0 ? left_ms : 0));
 		if (taken < 0 && taken != BATON_ECONNECTION && taken != BATON_ELOST)
 			return taken;
+		if (taken == 0)
+			return why_set(&baton->why, BATON_EPENDING,
+			               "the node at %.200s has not answered yet", baton->address);
 	}
 	bool lost = baton->unlocks_lost, uncertain = baton->unlocks_uncertain;
 	baton->unlocks_lost = baton->unlocks_uncertain = false;
@@ -93,7 +105,7 @@ int baton_sync(struct baton *baton)
 	return 0;
 }
 
-/* --- who is there --- */
+/* --- the node --- */
 
 /* Returns the value of a key in the reply to HELLO, or NULL. */
 static const redisReply *hello_value(const redisReply *reply, const char *key)
@@ -156,13 +168,13 @@ int baton_stay(struct baton *baton)
 		return error;
 	if (!handle_is_open(baton))
 		return why_set(&baton->why, BATON_ECONNECTION,
-		               "the connection to the node has ended: it keeps nothing");
+		               "the connection to the node has ended, so no lock is kept");
 	error = handle_send(baton, words, 2);
 	if (error < 0)
 		return error;
 	error = handle_reply(baton, STAY_MS_MAX, &reply);
 	if (error == 0) {
-		/* Its reply is read together with those to UNLOCKs. */
+		/* The reply to CLIENT STAY is read later, together with those to UNLOCKs. */
 		baton->unlocks_pending++;
 		return why_set(&baton->why, BATON_EPENDING,
 		               "the node at %.200s has not answered within %d ms", baton->address,

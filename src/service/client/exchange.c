@@ -60,7 +60,7 @@ char *address_default(void)
 		if (has_port(candidates[i]) || access(candidates[i], F_OK) == 0)
 			existing = candidates[i];
 	}
-	/* If none exists, the error message is about the first. */
+	/* If none of the sockets exists, the error message is about the first one. */
 	char *copy = strdup(existing != NULL ? existing : first);
 	free(in_runtime);
 	return copy;
@@ -71,7 +71,7 @@ static int no_node(struct why *why, const char *address, int error)
 	if (error == EACCES || error == EPERM)
 		return why_set(why, BATON_EACCESS, "%.200s may not be opened: %s", address,
 		               strerror(error));
-	/* This is what connect returns when SO_SNDTIMEO has passed. */
+	/* connect fails with these errors when SO_SNDTIMEO has passed. */
 	if (error == EAGAIN || error == EINPROGRESS)
 		return why_set(why, BATON_ENODE,
 		               "the node at %.200s did not accept a connection within %d s",
@@ -88,7 +88,7 @@ static int connect_patiently(int fd, const struct sockaddr *address, socklen_t s
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0)
 		return errno;
 	while (connect(fd, address, size) != 0) {
-		/* The call was interrupted, and has connected in the meantime. */
+		/* The earlier call was interrupted, but has connected in the meantime. */
 		if (errno == EISCONN)
 			return 0;
 		if (errno != EINTR)
@@ -124,8 +124,8 @@ static int open_path(const char *path, struct why *why)
 	return fd < 0 ? no_node(why, path, -fd) : fd;
 }
 
-/* Notices a host that vanished without a word: by probes after 3, 5, 7 and 9 s of silence, the last of
- * which ends the connection. */
+/* Makes the kernel notice a host that has vanished: it sends probes after 3, 5, 7 and 9 s of
+ * silence, and the last one ends the connection. */
 static void keep_alive(int fd)
 {
 	static const struct {
@@ -136,7 +136,7 @@ static void keep_alive(int fd)
 	        {IPPROTO_TCP, TCP_KEEPCNT, 3},  {IPPROTO_TCP, TCP_USER_TIMEOUT, 8500},
 	};
 
-	/* If these settings cannot be made, a lost host is only noticed later. */
+	/* A failure to set these does not matter much: a lost host is then noticed later. */
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
 		setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value,
 		           sizeof(settings[i].value));
@@ -261,7 +261,7 @@ bool exchange_is_local(const struct exchange *exchange)
 static ssize_t receive_bytes(struct exchange *exchange, char *bytes, size_t size, int flags)
 {
 	union {
-		struct cmsghdr header; /* for its alignment */
+		struct cmsghdr header; /* gives the union its alignment */
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec room = {bytes, size};
@@ -289,8 +289,8 @@ static int feed(struct exchange *exchange, const char *bytes, size_t size, struc
 	return 1;
 }
 
-/* Decrypts bytes in place. Replies that came before the end of the connection are still good.
- * Returns 1 or an error. */
+/* Decrypts bytes in place. Replies that came before the end of the connection still count. Returns
+ * 1 or an error. */
 static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t room,
                    struct why *why)
 {
@@ -312,7 +312,7 @@ static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t r
 static int not_ours(struct why *why)
 {
 	return why_set(why, BATON_ECONNECTION,
-	               "another process goes on with this connection, which has TLS");
+	               "another process has gone on with this TLS connection");
 }
 
 bool exchange_is_ours(const struct exchange *exchange)
@@ -382,8 +382,8 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 	}
 }
 
-/* The node has closed the connection. It may have said why, in its last reply or by an alert. Returns
- * an error. */
+/* The node has closed the connection. Finds out why, if its last reply or a TLS alert says so.
+ * Returns an error. */
 static int closed_because(struct exchange *exchange, int error, struct why *why)
 {
 	redisReply *last = NULL;

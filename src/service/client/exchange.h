@@ -1,7 +1,7 @@
 /*
- * An exchange with a node over one connection: sends commands and receives replies, both in RESP2
- * as hiredis writes and reads it. The socket is made here and not by hiredis, which does not close
- * it on exec and does not suppress SIGPIPE.
+ * An exchange with a node over one connection: sends commands and receives replies, in RESP2, which
+ * hiredis writes and parses. The socket is made here and not by hiredis, because hiredis does not
+ * set close-on-exec and does not suppress SIGPIPE.
  */
 #ifndef CLIENT_EXCHANGE_H
 #define CLIENT_EXCHANGE_H
@@ -48,7 +48,7 @@ int exchange_send(struct exchange *exchange, const struct word *words, size_t wo
 
 /*
  * Receives the next reply, which the caller frees with freeReplyObject. Waits for `timeout_ms`
- * milliseconds; negative: for ever; 0: not at all. Returns 1; 0 if nothing came in time; or
+ * milliseconds; negative: without limit; 0: not at all. Returns 1; 0 if nothing came in time; or
  * BATON_ECONNECTION, BATON_EPROTOCOL or BATON_EMEMORY, after which no more can be read from this
  * connection.
  */
@@ -57,16 +57,16 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 
 /* Returns the descriptor that came with the replies so far, which the caller closes, or -1. */
 int exchange_take_fd(struct exchange *exchange);
-/* True if the other side is on this host: descriptors can be passed. */
+/* Is the connection a Unix socket, over which descriptors can be passed? */
 bool exchange_is_local(const struct exchange *exchange);
 
-/* False if another process has gone on with a connection that has TLS (secure.h). This one can then
- * neither send nor receive, and sees no replies. */
+/* Can this process use the connection? Not if it has TLS and another process has gone on with it
+ * after a fork (secure.h). */
 bool exchange_is_ours(const struct exchange *exchange);
 /* Tells the node that this side has stopped what it did. Never waits. */
 void exchange_quit(struct exchange *exchange);
 
-/* Has the other side closed the connection? What it sent before may still be there to read. */
+/* Has the other side closed the connection? There may still be replies to read. */
 bool exchange_ended(const struct exchange *exchange);
 
 /* Limits a timeout to a year, as nodes do. */

@@ -1,9 +1,9 @@
 /*
- * The highest fence seen, in a file. The file has one line with the number and nothing else, so
- * that every torn part of it is recognised: it lacks the newline, or has bytes that are no digits.
+ * The highest fence so far, in a file. The file has one line with the number and nothing else. So a
+ * torn write is recognised: the newline is missing, or there are bytes that are no digits.
  *
- * Only the process that has locked FILE.lock reads or writes the others. A greater number is
- * written to FILE.new, synced to disk, and renamed.
+ * Only the process that has locked FILE.lock reads or writes the other files. A greater number is
+ * written to FILE.new, synced to disk, and renamed to FILE.
  */
 #include "word.h"
 
@@ -33,7 +33,7 @@ static char *real_path(const char *file)
 
 	if (real != NULL || errno != ENOENT)
 		return real;
-	/* Refuse a link to a file that does not exist: it would not be clear which of the two is
+	/* Refuse a symbolic link to a file that does not exist: it would not be clear which path is
 	 * guarded. */
 	struct stat status;
 	if (lstat(file, &status) == 0) {
@@ -80,7 +80,7 @@ static int read_highest(const char *path, uint64_t *ret_highest, struct stat *re
 {
 	char text[32];
 	uint64_t highest = 0;
-	/* O_NONBLOCK, because opening a fifo would wait for ever. */
+	/* O_NONBLOCK, because opening a fifo could block without end. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 && errno == ENOENT) {
@@ -116,7 +116,7 @@ static int write_durably(const char *path, uint64_t fence, const struct stat *ol
 {
 	char text[32];
 	int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", fence);
-	/* A file that is there was left by a crash. Do not follow or reuse it. */
+	/* A file that exists was left by a crash. Do not follow or reuse it. */
 	if (unlink(path) != 0 && errno != ENOENT)
 		return -1;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -165,7 +165,7 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 	if (fence > highest && (write_durably(paths->new, fence, &status) != 0 ||
 	                        rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
-	/* Sync even if the fence is there already: the process that wrote it may have been killed
+	/* Sync even if FILE already has this fence: the process that wrote it may have been killed
 	 * before it synced. */
 	if (sync_folder(paths->folder) != 0)
 		return BATON_EFILE;

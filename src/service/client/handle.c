@@ -89,9 +89,9 @@ int handle_unexpected(struct baton *baton, const redisReply *reply, const char *
 	return handle_fail(baton, BATON_EPROTOCOL);
 }
 
-/* --- its beginning and end --- */
+/* --- beginning and ending a session --- */
 
-/* Call it on a session on which nothing was sent yet. Returns 0 or an error. */
+/* Sends CLIENT GRACE, on a session on which nothing was sent yet. Returns 0 or an error. */
 static int send_grace(struct baton *baton)
 {
 	char number[16];
@@ -155,8 +155,8 @@ void handle_lose(struct baton *baton, struct hold *hold, struct word why)
 	watch_flag(baton);
 }
 
-/* Returns why the locks are lost with the session. If the lease has ended, that is why the node has
- * closed it. */
+/* Returns why the locks are lost with the session: because the connection ended or, if the lease is
+ * over, because of the lease. */
 static struct word reason_of_end(const struct baton *baton)
 {
 	bool lapsed;
@@ -207,7 +207,7 @@ int handle_send(struct baton *baton, const struct word *words, size_t words_coun
 {
 	if (!exchange_is_ours(&baton->session))
 		return why_set(&baton->why, BATON_ECONNECTION,
-		               "another process goes on with the connection to %.200s",
+		               "another process has gone on with the connection to %.200s",
 		               baton->address);
 	int error = exchange_send(&baton->session, words, words_count, &baton->why);
 
@@ -234,7 +234,7 @@ int handle_take_answer(struct baton *baton, int64_t timeout_ms)
 		return handle_unexpected(baton, reply, "LEASE");
 	baton->unlocks_pending--;
 	if (reply->type != REDIS_REPLY_INTEGER && reply->type != REDIS_REPLY_ERROR &&
-	    reply->type != REDIS_REPLY_STATUS) /* a status answers CLIENT STAY */
+	    reply->type != REDIS_REPLY_STATUS) /* the reply to CLIENT STAY is a status */
 		return handle_unexpected(baton, reply, "UNLOCK");
 	if (reply->type == REDIS_REPLY_ERROR ||
 	    (reply->type == REDIS_REPLY_INTEGER && reply->integer != 1))
@@ -273,7 +273,7 @@ int handle_command(struct baton *baton, const struct word *words, size_t words_c
 			error = handle_reply(baton, -1, ret_reply);
 	} while (error == BATON_ECONNECTION && repeat && !fresh);
 	if (error < 1)
-		/* BATON_EPENDING, because the reply is still to come. */
+		/* The reply is still to come. */
 		return error == 0 ? BATON_EPENDING : error;
 	if ((*ret_reply)->type == REDIS_REPLY_ERROR) {
 		error = handle_refused(baton, *ret_reply);
@@ -306,11 +306,12 @@ struct baton *handle_new(const char *address)
 
 void handle_free(struct baton *baton)
 {
-	/* The end of a TCP connection alone does not tell that this program has stopped what it
-	 * did. */
+	/* Say QUIT: the end of a TCP connection alone does not tell the node that this program has
+	 * stopped using its locks. */
 	if (handle_is_open(baton))
 		exchange_quit(&baton->session);
-	/* Shut the connection down, because a forked child may have it open too. */
+	/* This shuts the connection down; closing would not end it if a forked child has it open
+	 * too. */
 	handle_end(baton);
 	exchange_close(&baton->session);
 	validity_free(&baton->validity);

@@ -13,7 +13,7 @@ struct hold {
 	LIST_ENTRY(hold) entry;
 	uint64_t fence;
 	char why[BATON_NAME_MAX + 64]; /* why the lock was lost, in the node's words */
-	/* When the node told that the lock was lost, on its lease clock; 0: not known. */
+	/* When the node sent the message about the loss, on its lease clock; 0: not known. */
 	uint64_t told_ms;
 	/* The lock's name with a terminating 0; its bytes follow this struct. */
 	struct word name;

@@ -1,5 +1,5 @@
 /*
- * What a node answers about who leads.
+ * A node's answer to the question who leads.
  */
 #ifndef CLIENT_LEADER_H
 #define CLIENT_LEADER_H

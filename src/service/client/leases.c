@@ -7,23 +7,23 @@
 
 enum { WORD_TRIES = 3 };
 
-/* An answer that came within this time compares the clocks well enough. */
+/* If an answer came within this time, the clocks are compared well enough. */
 static const uint64_t short_ns = 5 * VALIDITY_MS;
-/* Two readings of one clock are in the wrong order by at most this much. */
+/* Two readings of one clock, on different processors, may be in the wrong order by this much. */
 static const uint64_t apart_ns = 2 * VALIDITY_MS;
 
 /* --- the beginning of a session --- */
 
-/* True if the error only says that the node does not do this. */
+/* Does the error only say that the node does not know this command? */
 static bool is_unknown(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && (strncmp(reply->str, "ERR CLIENT", 10) == 0 ||
 	                                            strncmp(reply->str, "ERR the lease", 13) == 0);
 }
 
-/* Asks the node to tell of the lease with each grant; `word` says whether it should also pass the
- * lease word. Returns 1 and what the node's clock says; 0 if the node does not do it; or an
- * error. */
+/* Asks the node to tell with each grant what is left of the lease; `word` says whether it should
+ * also pass the lease word. Returns 1 and the time on the node's clock; 0 if the node cannot do it;
+ * or an error. */
 static int ask_for_leases(struct baton *baton, struct word word, uint64_t *ret_clock_ns)
 {
 	const struct word words[] = {WORD("CLIENT"), WORD("LEASES"), word};
@@ -50,8 +50,8 @@ static int ask_for_leases(struct baton *baton, struct word word, uint64_t *ret_c
 	return 1;
 }
 
-/* Gets the word once. Returns 1, and by how much the node's clock can be ahead of ours; 0 if the word
- * cannot be used; or an error. */
+/* Gets the lease word. Returns 1, and by how much the node's clock can be ahead of ours; 0 if the
+ * word cannot be used; or an error. */
 static int get_word(struct baton *baton, uint64_t *ret_ahead_ns)
 {
 	uint64_t clock_ns = 0, before_ns = validity_now();
@@ -59,7 +59,7 @@ static int get_word(struct baton *baton, uint64_t *ret_ahead_ns)
 	uint64_t after_ns = validity_now();
 	int fd = exchange_take_fd(&baton->session);
 
-	/* If the clock is not the same, this process is in another time namespace. */
+	/* If the clocks differ, this process is in another time namespace than the node. */
 	if (got == 1 && (clock_ns + apart_ns < before_ns || clock_ns > after_ns + apart_ns))
 		got = 0;
 	if (got == 1 && baton->validity.word == NULL && !validity_map(&baton->validity, fd))
@@ -72,9 +72,9 @@ static int get_word(struct baton *baton, uint64_t *ret_ahead_ns)
 }
 
 /*
- * The node's clock can be ahead of ours by at most the time that passed until its answer; that much
- * is taken off every deadline. If the answer took long, because the machine is busy, another one may
- * be better. Returns the same as get_word.
+ * The node's clock can be ahead of ours by at most the time that its answer took. That much is
+ * subtracted from every deadline. If the answer took long, because the machine is busy, another try
+ * may be better. Returns the same as get_word.
  */
 static int begin_with_word(struct baton *baton)
 {
@@ -149,8 +149,8 @@ static void lose_all(struct baton *baton)
 	baton->stale = true;
 }
 
-/* How long before the end of the lease a program that watches is told, so that it can stop: its
- * grace, and a margin. */
+/* Returns how long before the end of the lease a program that watches is told, so that it can stop:
+ * its grace and a margin. */
 static uint64_t ahead_of_end(const struct baton *baton)
 {
 	if (baton->watch.epoll < 0 || baton->grace_ms == 0)
@@ -158,7 +158,8 @@ static uint64_t ahead_of_end(const struct baton *baton)
 	return baton->grace_ms * VALIDITY_MS + baton->validity.lease_ns / 10;
 }
 
-/* Answers come in the order of the commands, so nothing is asked while a lock is waited for. */
+/* Asks nothing while the program waits for a lock: answers come in the order of the commands, so
+ * this one would come too late. */
 static void ask_again(struct baton *baton)
 {
 	const struct validity_answers *answers = baton->validity.answers;
@@ -171,8 +172,8 @@ static void ask_again(struct baton *baton)
 		(void)send_question(baton); /* if that fails, the session has ended */
 }
 
-/* Returns how long to sleep. The kernel's timers go by a clock that may be slewed and is slower then:
- * a long time is approached in several steps. */
+/* Returns how long to sleep. The kernel's timers use a clock that may be slewed and so run slower,
+ * so a long time is slept in several steps. */
 static uint64_t time_to_sleep(const struct baton *baton, uint64_t left_ns)
 {
 	const struct validity *validity = &baton->validity;
@@ -188,8 +189,9 @@ static uint64_t time_to_sleep(const struct baton *baton, uint64_t left_ns)
 	return ask_in_ns < sleep_ns ? ask_in_ns : sleep_ns;
 }
 
-/* Loses the locks if at most this much is left. A program that does not watch, and has no lease
- * word, may just not have asked in time: it cannot know, so it loses nothing yet. */
+/* Loses the locks if at most this much is left of the lease. Exception: a program that neither
+ * watches nor has the lease word may just not have asked in time; it cannot know, so it loses
+ * nothing yet. */
 static bool is_over(struct baton *baton, uint64_t ahead_ns, uint64_t *ret_left_ns)
 {
 	const struct validity *validity = &baton->validity;
@@ -214,7 +216,7 @@ void leases_look(struct baton *baton)
 	uint64_t left_ns = VALIDITY_FOREVER, ahead_ns = ahead_of_end(baton);
 
 	if (!LIST_EMPTY(&baton->held) && baton->validity.source == VALIDITY_ASKED)
-		ask_again(baton); /* which may find that the session has ended */
+		ask_again(baton); /* this may find that the session has ended */
 	if (LIST_EMPTY(&baton->held) || is_over(baton, ahead_ns, &left_ns) ||
 	    left_ns == VALIDITY_FOREVER)
 		watch_set_timer(baton, 0);
@@ -230,13 +232,14 @@ int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t
 
 	if (validity->source == VALIDITY_ASKED) {
 		validity_note(validity, asked_ns, grant->lapses, grant->left_ms);
-		/* The lock was asked for long ago: what was left then says too little. */
+		/* The lock was asked for long ago. What is left counts from then, which may be too
+		 * little by now. */
 		if (validity_now() - asked_ns > validity->lease_ns / 6)
 			error = ask_and_wait(baton);
 	}
 	if (error < 0)
 		return error;
-	/* What was granted before a lapse is lost. */
+	/* The node has lapsed since earlier grants: those locks are lost. */
 	if (grant->lapses != validity->lapses && !LIST_EMPTY(&baton->held))
 		lose_all(baton);
 	validity->lapses = grant->lapses;

@@ -14,7 +14,7 @@
 /* How many replies to unlocks may be unread. With more, the node would stop reading from us. */
 enum { UNLOCKS_PENDING_MAX = 64 };
 
-/* A node that has not answered this long after the timeout is stopped, or hangs. */
+/* If a node has not answered this long after the timeout, it is stopped or hangs. */
 enum { ANSWER_MS = 5000 };
 
 /* How often to try again while there is no node, or none in a view. */
@@ -107,7 +107,8 @@ static int acquired(struct baton *baton, const struct lock_grant *grant, uint64_
 		return lost_at_once(baton, hold);
 	struct hold *before = hold_find(&baton->lost, hold->name);
 
-	/* A program that asks again has given up the hold that was lost. */
+	/* A program that asks for the lock again knows of its earlier loss, which need not be
+	 * reported any more. */
 	if (before != NULL) {
 		hold_drop(before);
 		watch_flag(baton);
@@ -119,7 +120,7 @@ static int acquired(struct baton *baton, const struct lock_grant *grant, uint64_
 		const char *why = baton->watch.gone_why;
 		handle_lose(baton, hold, (struct word){why, strlen(why)});
 	} else {
-		leases_look(baton); /* which also sets the timer */
+		leases_look(baton); /* also sets the timer */
 	}
 	if (LIST_EMPTY(&baton->held) || LIST_FIRST(&baton->held) != hold)
 		return lost_at_once(baton, hold);
@@ -184,14 +185,14 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	return error;
 }
 
-/* Is this an error that a wait survives, because there may be a node in a view again later? */
+/* Can a wait go on after this error, because there may be a node in a view again later? */
 static bool may_pass(int error)
 {
 	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
 }
 
-/* Is it worth another try? Pauses first, unless the session that ended had existed for longer. Without
- * a limit of time, pauses become longer. */
+/* Should the call try again? If so, pauses first, unless the session that ended was an old one. If
+ * the wait has no limit, the pauses become longer. */
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms, long *pause_ms)
 {
@@ -210,8 +211,8 @@ static bool waits_on(const struct lock_request *request, int error, bool met, bo
 	return true;
 }
 
-/* Waits for the lock. If a session has ended or ends while nothing was held, the wait begins again
- * on a new session: whatever happened on the old session ended with it. */
+/* Waits for the lock. If the session has ended, or ends now, while nothing is held, the wait begins
+ * again on a new session: a request or grant on the old session ended with it. */
 static int acquire(struct baton *baton, const char *name, struct lock_request request,
                    uint64_t *ret_fence)
 {
@@ -235,7 +236,8 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 		if (error == 0) {
 			pause_ms = RETRY_MS;
 			error = settle(baton, true, ret_fence);
-			/* The node accepted the request, so it was in a view. */
+			/* A connection that ended later shows that there was a node in a view: it
+			 * had accepted the request. */
 			met = met || error == BATON_ECONNECTION;
 		}
 		baton->answer_by_ms = 0;
@@ -367,8 +369,8 @@ int baton_unlock(struct baton *baton, const char *name)
 	/* If the session ends now, this lock must not be among the lost ones. */
 	LIST_REMOVE(hold, entry);
 	if (!exchange_is_ours(&baton->session)) {
-		/* Only the end of the connection can tell the node, which then waits for the end of
-		 * the lease that it has told. */
+		/* The node learns of this only by the end of the connection, and then waits until
+		 * the lease that it told has ended. */
 		free(hold);
 		handle_end(baton);
 		baton->unlocks_uncertain = true;

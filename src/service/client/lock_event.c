@@ -22,7 +22,7 @@ static struct word next_word(struct word *text)
 	return word;
 }
 
-/* Reads a number below 2^53, such as a fence. Returns 0 if the word is none. */
+/* Reads a number below 2^53, such as a fence. Returns 0 if the word is not such a number. */
 static uint64_t number_of(struct word word)
 {
 	uint64_t fence = 0;

@@ -21,7 +21,8 @@ struct lock_event {
 	struct word node;
 	/* EVENT_LEADER: what was published; EVENT_GONE: why the lock was lost, or empty. */
 	struct word value;
-	/* EVENT_GONE: when the node told of the loss, on its lease clock; 0: it does not say. */
+	/* EVENT_GONE: when the node sent the message about the loss, on its lease clock; 0: not
+	 * known. */
 	uint64_t told_ms;
 };
 

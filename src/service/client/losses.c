@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Notes that the hold with this fence has ended, whoever had it. */
+/* Notes that the hold with this fence has ended, whether or not it was ours. */
 static void note_gone(struct baton *baton, const struct lock_event *event)
 {
 	struct hold *hold = hold_find(&baton->held, event->channel);
@@ -16,7 +16,7 @@ static void note_gone(struct baton *baton, const struct lock_event *event)
 		hold->told_ms = event->told_ms;
 		handle_lose(baton, hold, event->value);
 	}
-	/* This event may come before the reply to our LOCK has been read. */
+	/* The event may be read before the reply to our LOCK. */
 	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
 	    word_is(event->channel, baton->wanted->name.bytes)) {
 		baton->watch.gone_fence = event->fence;
@@ -47,7 +47,7 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 	if (reply->type == REDIS_REPLY_ERROR) {
 		got = handle_refused(baton, reply);
 		freeReplyObject(reply);
-		/* This refuses the SUBSCRIBE that is waited for. Nothing else that we send can be
+		/* The error refuses the awaited SUBSCRIBE. Nothing else that we send can be
 		 * refused. */
 		return awaited != NULL ? got : handle_fail(baton, got);
 	}

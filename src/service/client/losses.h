@@ -6,7 +6,7 @@
 
 #include "handle.h"
 
-/* Call it before a lock is asked for, so that its loss will be reported. Returns 0 or an error. */
+/* Call it before a lock is requested, so that its loss will be reported. Returns 0 or an error. */
 int losses_subscribe(struct baton *baton, struct word name);
 /* Reads the events that have arrived. Never waits. */
 void losses_read(struct baton *baton);

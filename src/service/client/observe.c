@@ -1,13 +1,13 @@
 /*
- * Observers: who leads, as it changes.
+ * Observers: they follow who leads.
  *
- * An observer first subscribes and then asks, on a connection of its own, so that no change falls
- * in between; events that repeat the answer are recognised by their fence. No event tells that a
+ * An observer first subscribes and then asks, on a second connection, so that it misses no change
+ * in between. An event that repeats the answer is recognised by its fence. No event tells that a
  * node has become silent, so the observer goes on asking, every second.
  *
  * An answer may be older than the events that were read before it, and a member may be busy for a
- * moment. So an answer that contradicts what the user knows, and is not clearly newer, must come
- * twice in a row.
+ * moment. So an answer that contradicts what the user was told, and is not clearly newer, counts
+ * only if it comes twice in a row.
  */
 #include "observe.h"
 
@@ -26,7 +26,7 @@ enum {
 
 struct observer {
 	struct word name; /* the lock's name with a terminating 0; its bytes follow this struct */
-	/* What the user was told last. */
+	/* The last thing that the user was told. */
 	enum { TOLD_NOBODY, TOLD_LEADER, TOLD_UNKNOWN } told;
 	struct baton_leader leader; /* the last leader that the user was told; fence 0: none */
 	/* The questions. */
@@ -55,7 +55,7 @@ void observer_free(struct baton *baton)
 	baton->observer = NULL;
 }
 
-/* --- what the user is told --- */
+/* --- telling the user --- */
 
 /* Call it when an answer contradicts what the user knows. Returns true if the answer before did so
  * too. */
@@ -95,7 +95,7 @@ static int learn_leader(struct observer *observer, const struct baton_leader *le
 {
 	if (leader->fence == observer->leader.fence && observer->told == TOLD_LEADER)
 		return tell_silent(observer, leader->silent);
-	/* This is older than what the user was told since. */
+	/* The user was already told of this leader, or of a later one. */
 	if (leader->fence <= observer->leader.fence)
 		return 0;
 	if (leader->silent && !is_confirmed(observer))
@@ -243,7 +243,7 @@ static int begin_observing(struct baton *baton)
 		goto failed;
 	}
 	error = ask_first(observer);
-	/* A silent member gets a second chance. */
+	/* Ask once more, because a silent member may only have been busy. */
 	if (error == 0 && observer->found.silent[0] != '\0')
 		error = ask_first(observer);
 	if (error < 0) {
@@ -287,7 +287,7 @@ int baton_observe(struct baton *baton, const char *name)
 	return error;
 }
 
-/* --- what comes --- */
+/* --- events and answers --- */
 
 /* Ends the session, because the connection that asks has ended. */
 static int fail_asking(struct baton *baton, int error)
@@ -347,7 +347,7 @@ static int take_answer(struct baton *baton)
 	if (got == 0) {
 		if (observer->overdue || now_ms() < observer->ask_at_ms + ANSWER_MS)
 			return 0;
-		/* The node had enough time to answer. */
+		/* The node has had enough time to answer. */
 		observer->overdue = observer->doubted = true;
 		return learn(observer);
 	}

@@ -1,5 +1,5 @@
 /*
- * Observers: who leads, as it changes.
+ * Observers: they follow who leads.
  */
 #ifndef CLIENT_OBSERVE_H
 #define CLIENT_OBSERVE_H

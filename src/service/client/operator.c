@@ -1,5 +1,5 @@
 /*
- * What operators ask and do, and what a client asks about itself.
+ * The commands of operators, and a client's questions about itself.
  */
 #include "handle.h"
 

@@ -15,8 +15,9 @@
 struct secure {
 	int fd;
 	struct tls *tls;
-	/* How often processes have used the connection: in memory that forked processes share, and
-	 * as far as this process knows. They differ if another process has used it. */
+	/* How often the connection was used: `uses` is in memory that forked processes share,
+	 * `uses_known` is this process' own count. They differ if another process has used the
+	 * connection. */
 	_Atomic uint64_t *uses;
 	uint64_t uses_known;
 };
@@ -70,7 +71,7 @@ int secure_files_check(const struct secure_files *files, struct why *why)
 	return 0;
 }
 
-/* --- its beginning and end --- */
+/* --- opening and closing --- */
 
 void secure_close(struct secure *secure)
 {
@@ -109,7 +110,8 @@ bool secure_claim(struct secure *secure)
 {
 	uint64_t known = secure->uses_known;
 
-	/* A record that two processes encrypt with the same number would give its key away. */
+	/* If two processes encrypted records with the same number, an attacker could learn from
+	 * them. */
 	if (!atomic_compare_exchange_strong(secure->uses, &known, known + 1))
 		return false;
 	secure->uses_known = known + 1;
@@ -162,7 +164,7 @@ static int shake_once(struct secure *secure, const char *address, int64_t until_
 		        why, BATON_ENODE,
 		        "the node at %.200s has ended the connection in the TLS handshake%s%s",
 		        address, count < 0 ? ": " : "", count < 0 ? strerror(errno) : "");
-	/* An error in RESP, which says that this is no command. */
+	/* The node answers with an error in RESP: it took the handshake for a command. */
 	if (first && bytes[0] == '-')
 		return no_tls(address, why);
 	tls_input(secure->tls, (const uint8_t *)bytes, (size_t)count);
@@ -175,7 +177,7 @@ static int shake(struct secure *secure, const char *address, int64_t until_ms, s
 
 	for (bool first = true; error == 0 && tls_state(secure->tls) == TLS_SHAKING;
 	     first = false) {
-		(void)flush(secure, 0); /* if that fails, so does the next read */
+		(void)flush(secure, 0); /* if this fails, so does the next read */
 		error = shake_once(secure, address, until_ms, first, why);
 	}
 	(void)flush(secure, 0); /* the end of the handshake, or an alert */

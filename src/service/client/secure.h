@@ -1,7 +1,7 @@
 /*
- * TLS on the connection of an exchange. The state of TLS is in the memory of one process: if a
- * process forks, only the one that uses the connection first can go on with it, and the other sees
- * that it cannot.
+ * TLS on the connection of an exchange. The state of TLS is in the memory of one process. After a
+ * fork, the process that uses the connection first can go on with it, and the other one sees that
+ * it cannot.
  */
 #ifndef CLIENT_SECURE_H
 #define CLIENT_SECURE_H
@@ -28,16 +28,17 @@ int secure_files_check(const struct secure_files *files, struct why *why);
 struct secure;
 
 /*
- * Shakes hands on a connected socket, until `until_ms` by now_ms, with a node whose certificate must
- * be for this host. Returns 0, BATON_ECERTIFICATE (the files), BATON_EACCESS (a certificate is
- * refused), BATON_ENODE (there is no TLS, or no answer) or BATON_EMEMORY.
+ * Does the TLS handshake on a connected socket, until `until_ms` by now_ms at most. The node's
+ * certificate must be for this host. Returns 0, BATON_ECERTIFICATE (the files), BATON_EACCESS (a
+ * certificate is refused), BATON_ENODE (there is no TLS, or no answer) or BATON_EMEMORY.
  */
 int secure_open(int fd, const char *host, const char *address, const struct secure_files *files,
                 int64_t until_ms, struct secure **ret_secure, struct why *why);
-/* Closes no descriptor. NULL is ignored. */
+/* Frees the state, but does not close the socket. NULL is ignored. */
 void secure_close(struct secure *secure);
 
-/* False if another process has gone on with the connection: then this one can only end it. */
+/* Can this process use the connection? If another one has gone on with it, this one can only close
+ * it. */
 bool secure_is_ours(const struct secure *secure);
 /* Notes that this process goes on with the connection. Returns the same as secure_is_ours. Call it
  * before bytes are read from the socket or written to it. */

@@ -16,11 +16,11 @@ uint64_t validity_now(void)
 	return clock_lease_ns();
 }
 
-/* --- its memory --- */
+/* --- memory --- */
 
 bool validity_map(struct validity *validity, int fd)
 {
-	/* Memory that others can make smaller would be dangerous to read. */
+	/* If others could shrink the memory, reading it would crash this process. */
 	const int needed = F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE;
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat stat;
@@ -55,10 +55,10 @@ void validity_free(struct validity *validity)
 	*validity = (struct validity){.source = VALIDITY_NONE};
 }
 
-/* --- how long --- */
+/* --- the time left --- */
 
-/* Reads the clock after the word: a process that was stopped in between then sees an old deadline
- * and a late clock, and stops. */
+/* Reads the clock after the word: if the process is stopped in between, it then compares an old
+ * deadline with a late clock, and stops. */
 static uint64_t left_by_word(const struct validity *validity, bool *ret_lapsed)
 {
 	uint64_t word = atomic_load_explicit(validity->word, memory_order_acquire);
@@ -96,7 +96,8 @@ void validity_note(struct validity *validity, uint64_t asked_ns, uint64_t lapses
 	uint64_t left_ns = (uint64_t)left_ms * VALIDITY_MS;
 	uint64_t until_ns = left_ms < 0 ? VALIDITY_FOREVER : sublease_end(asked_ns, left_ns);
 
-	/* An older answer may vouch for longer, unless it was about other locks. */
+	/* An earlier answer may promise a later end. It still counts, unless the node has lapsed
+	 * since. */
 	if (until_ns > answers->until_ns || lapses != answers->lapses)
 		answers->until_ns = until_ns;
 	answers->lapses = lapses;

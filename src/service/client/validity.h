@@ -1,13 +1,13 @@
 /*
- * How long the locks of a session are surely held: until the lease of its node ends.
+ * Tells how long the locks of a session are certainly held: until the lease of its node ends.
  *
  * A node on this host publishes its lease as a word in shared memory: the deadline in milliseconds,
  * times 2^16, plus the lower bits of the lapses. The locks of a session are held while the lapses
- * are those of their grants and the lease clock is before the deadline. A session that cannot get
- * the word asks LEASE again and again, and goes by its own clock (sublease.h).
+ * are the same as at their grant and the lease clock is before the deadline. A session that cannot
+ * get the word asks LEASE repeatedly, and uses its own clock (sublease.h).
  *
- * The answers lie in memory that a forked child shares, so that either process can go on where the
- * other one was stopped. leases.c asks.
+ * The answers are in memory that a forked child shares, so that either process can go on where the
+ * other one was stopped. leases.c sends the questions.
  */
 #ifndef CLIENT_VALIDITY_H
 #define CLIENT_VALIDITY_H
@@ -23,11 +23,12 @@
 /* The answers to LEASE. */
 struct validity_answers {
 	_Atomic bool pending; /* a question is not answered yet */
-	/* What the lease clock said before the pending question was sent. */
+	/* The time on the lease clock before the pending question was sent. */
 	_Atomic uint64_t asked_ns;
-	_Atomic uint64_t until_ns; /* until when the answers so far vouch for the locks */
-	_Atomic uint64_t lapses;   /* the lapses in the last answer */
-	_Atomic uint64_t ask_ns;   /* when to ask the next question */
+	/* until when the locks are certainly held, by the answers so far */
+	_Atomic uint64_t until_ns;
+	_Atomic uint64_t lapses; /* the lapses in the last answer */
+	_Atomic uint64_t ask_ns; /* when to ask the next question */
 };
 
 struct validity {
@@ -63,12 +64,11 @@ bool validity_map(struct validity *validity, int fd);
 bool validity_expect(struct validity *validity);
 void validity_free(struct validity *validity);
 
-/* Returns how long the locks are held from now on, as far as is known without asking, or
- * VALIDITY_FOREVER. *ret_lapsed is true if they are lost for good. */
+/* Returns how long the locks are certainly held from now on, without asking, or VALIDITY_FOREVER.
+ * *ret_lapsed is true if they are lost for good. */
 uint64_t validity_left_ns(const struct validity *validity, bool *ret_lapsed);
 
-/* Notes that the node vouches for the locks that it granted with these lapses: for this long,
- * counted from when it was asked. */
+/* Notes an answer: locks granted with these lapses are held for left_ms from asked_ns on. */
 void validity_note(struct validity *validity, uint64_t asked_ns, uint64_t lapses, int64_t left_ms);
 bool validity_is_pending(const struct validity *validity);
 /* Takes the answer to a LEASE. Returns false if the reply is something else. */

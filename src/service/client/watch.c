@@ -46,9 +46,9 @@ void watch_free(struct baton *baton)
 	watch->epoll = watch->flag = watch->timer = -1;
 }
 
-/* Asks for the reasons of losses and, from a node whose clock may be ours, for their times. The
- * answers are read before the first event and do not matter: a node of an older version does not know
- * these commands. */
+/* Asks the node to tell the reasons of losses and, if its clock may be the same as ours, their
+ * times. The answers are read before the first event and do not matter: a node of an older version
+ * does not know these commands. */
 static int ask_for_reasons(struct baton *baton)
 {
 	const struct word reasons[] = {WORD("CLIENT"), WORD("REASONS"), WORD("ON")};
@@ -74,8 +74,8 @@ int watch_attach(struct baton *baton)
 		error = ask_for_reasons(baton);
 	if (error == 0)
 		error = watch_fd(baton, watch->events.fd, EPOLLIN | EPOLLRDHUP);
-	/* The session is not watched for input: its input would be the answer to a lock that was
-	 * started, which is not read here. */
+	/* Watch the session's connection for its end only. Input on it would be the answer to a
+	 * started request, which is not read here. */
 	if (error == 0)
 		error = watch_fd(baton, baton->session.fd, EPOLLRDHUP);
 	if (error < 0)
@@ -123,7 +123,7 @@ void watch_flag(struct baton *baton)
 
 	if (baton->watch.flag < 0)
 		return;
-	/* These can fail only if the flag is already set, or already clear. */
+	/* Both calls can fail only if the flag is already set, or already clear. */
 	if (!LIST_EMPTY(&baton->lost))
 		(void)eventfd_write(baton->watch.flag, 1);
 	else

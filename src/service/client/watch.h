@@ -15,7 +15,7 @@ struct baton;
 struct watch {
 	int epoll; /* the descriptor that the user polls; -1: nothing is watched */
 	int flag;  /* an eventfd, readable while a loss was not reported yet */
-	int timer; /* readable when the lease has to be looked at */
+	int timer; /* a timerfd, readable when leases_look must be called */
 	struct exchange events;
 	int answers_pending; /* how many messages on `events` are answers, before the first event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
@@ -32,7 +32,7 @@ int watch_attach(struct baton *baton);
 void watch_detach(struct baton *baton);
 /* Ends the subscription to a lock that is no longer wanted or held. Never waits. */
 void watch_unsubscribe(struct baton *baton, struct word name);
-/* Makes the descriptor readable after this time; 0: not because of time. */
+/* Makes the descriptor readable after this time; 0: clears the timer. */
 void watch_set_timer(struct baton *baton, uint64_t ns);
 /* Sets the flag if a loss is to be reported, and clears it if all losses were reported. */
 void watch_flag(struct baton *baton);

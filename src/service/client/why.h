@@ -1,5 +1,5 @@
 /*
- * The details of an error, in words: for baton_message.
+ * The details of an error, as a sentence for baton_message.
  */
 #ifndef CLIENT_WHY_H
 #define CLIENT_WHY_H

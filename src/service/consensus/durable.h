@@ -1,6 +1,6 @@
 /*
- * The data that a server of the log must find again after a crash. The consensus produces it and
- * the disk stores it; neither knows the other.
+ * The data that a server of the log must find again after a crash. The consensus code produces it
+ * and the disk code stores it; neither depends on the other.
  *
  * Each write takes effect as a whole or not at all, and writes take effect in the order of their
  * numbers.
@@ -34,11 +34,11 @@ struct durable_snapshot {
 
 struct durable_write {
 	uint64_t number;
-	bool has_ballot; /* `term` and `vote` are new and must be stored */
+	bool has_ballot; /* `term` and `vote` have changed and must be stored */
 	uint64_t term, vote;
 	/* The snapshot that replaces the stored one; NULL: the stored one stays. */
 	const struct durable_snapshot *snapshot;
-	/* The first index to keep: all entries below it are removed; 0: none are. */
+	/* The first index to keep: all entries below it are removed; 0: no entry is removed. */
 	uint64_t log_start;
 	/* The entries from this index on are replaced by `entries`; 0: no entry changes. */
 	uint64_t entries_first;
@@ -46,7 +46,7 @@ struct durable_write {
 	size_t entries_count;
 };
 
-/* Everything that is stored. */
+/* Everything that a disk has. */
 struct durable_content {
 	uint64_t term, vote;
 	struct durable_snapshot snapshot;

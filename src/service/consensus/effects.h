@@ -6,7 +6,7 @@
 
 #include "replica.h"
 
-/* All zero means empty. */
+/* A struct of zeros is an empty queue. */
 struct effects {
 	struct replica_effect *queue;
 	size_t start, end, size;

@@ -5,13 +5,14 @@
 
 #include "voters.h"
 
-/* Wakes the core no more often than this, because its timers may be due in the past. */
+/* The core is not woken more often than this, because its timers may be stuck in the past. */
 enum { WAKE_MS_LEAST = 5 };
 
 /*
- * A lone voter (safety). The core of the only voter elects itself when it starts, in the term that it
- * had. Before a crash it may have sent entries that never reached its own disk. It would put others
- * at their indices, in the same term, and a server that has the first could not tell them apart.
+ * A lone voter (safety). When the only voter starts, its core elects itself in the term that it
+ * already had. But before a crash it may have sent entries that never reached its own disk. It
+ * would now put other entries at the same indices in the same term, and a server that has the old
+ * entries could not notice the difference.
  */
 bool guard_begins_term(const struct replica_log *log, uint64_t id)
 {
@@ -78,11 +79,11 @@ static bool contradicts_log(const struct replica_log *log, uint64_t committed,
 }
 
 /*
- * Impossible letters. The core takes some things for granted: that nobody else leads in the term in
- * which it leads itself, and that no leader contradicts what is committed. If a letter does, the core
- * writes into the wrong part of a union, or asks to be shut down. A server whose memory is damaged,
- * or that lies, must not end the others. A term that is far away would be the last one: there is none
- * after the greatest number.
+ * Impossible letters. The core assumes that nobody else leads in the term in which it leads, and
+ * that no leader contradicts committed entries. If a letter breaks this, the core writes into the
+ * wrong part of a union, or asks to be shut down. A server with damaged memory, or one that lies,
+ * must not end the others. A letter must not jump to a very great term either: after the greatest
+ * number no election is possible.
  */
 bool guard_is_impossible(const struct raft *raft, const struct replica_log *log, uint64_t applied,
                          const struct raft_letter *letter)
@@ -103,9 +104,10 @@ bool guard_is_impossible(const struct raft *raft, const struct replica_log *log,
 }
 
 /*
- * Stale rejections. If later successes overtake a rejection, it makes the leader send from an index
- * that the follower has passed, or believe in a shorter log than the follower has acknowledged. The
- * match index never goes back while a server keeps its disk, so a rejection below it is stale.
+ * Stale rejections. A rejection may arrive after later successes. The leader would then send from
+ * an index that the follower has passed, or believe that the follower's log is shorter than it has
+ * acknowledged. While a server keeps its disk its match index never goes back, so a rejection below
+ * that index is stale.
  */
 static bool is_stale_rejection(const struct raft *raft, const struct raft_message *message)
 {
@@ -118,17 +120,16 @@ static bool is_stale_rejection(const struct raft *raft, const struct raft_messag
 	       (result->rejected <= match || result->last_log_index < match);
 }
 
-/* A second snapshot arrives while one is being written. The core ignores it, and leaks its memory.
- * */
+/* Does a second snapshot arrive while one is being written? The core would ignore it and leak its
+ * memory. */
 static bool is_second_snapshot(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
 }
 
-/* A vote that arrives when this server is no longer a candidate. The core asks whether it is in the
- * pre-vote phase and reads the answer from a union that a follower or leader uses otherwise: the
- * byte belongs to a pointer. Whether the core learns of a greater term would then depend on an
- * address. */
+/* Does a vote arrive when this server is no longer a candidate? The core would read from a union
+ * whether it is in the pre-vote phase, but in a follower or leader that byte belongs to a pointer.
+ * Whether the core learns of a greater term would then depend on an address. */
 static bool is_late_vote(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_REQUEST_VOTE_RESULT && raft->state != RAFT_CANDIDATE;
@@ -152,9 +153,9 @@ bool guard_is_old(const struct raft *raft, const struct raft_message *request)
 /*
  * Old terms (safety). The core answers a request of an older term without setting last_log_index.
  * The answer to an InstallSnapshot, or to an AppendEntries after index 0, is not even a rejection.
- * It carries the follower's term, so a server that leads in that term by now takes it for a success
- * of its own follower. Seen: a leader believed that a follower had entry 224 when its last was 222,
- * and committed on that belief.
+ * It carries the follower's term. So if the receiver leads in that term by now, it takes the answer
+ * for a success. This was seen: a leader believed that a follower had entry 224, although its last
+ * was 222, and committed on that belief.
  */
 void guard_answer_old(struct raft_message *reply)
 {
@@ -165,9 +166,9 @@ void guard_answer_old(struct raft_message *reply)
 }
 
 /*
- * The pre-vote standstill. The core refuses a pre-vote with the term of the request. A server with
- * the best log but an old term then never learns the greater term: the others refuse its pre-votes
- * because of the term, it refuses theirs because of the log, and nobody ever leads.
+ * The pre-vote standstill. When the core refuses a pre-vote, its reply has the term of the request.
+ * So a server with the best log but an old term never learns the greater term: the others refuse
+ * its pre-votes because of the term, it refuses theirs because of the log, and nobody ever leads.
  */
 void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
 {
@@ -180,9 +181,9 @@ void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
 
 /*
  * One disturbance for each transfer. A server that is told to take over the lead may disturb the
- * leader: its requests for votes pass the check that protects leaders. The core keeps that right
- * as long as the server is a candidate. If the server has been removed and does not know, it raises
- * the term at every election timeout, for ever, and no leader lasts.
+ * leader: its requests for votes pass the check that protects leaders. The core keeps that right as
+ * long as the server is a candidate. If the server has been removed and does not know it, it raises
+ * the term at every election timeout without end, and no leader lasts.
  */
 void guard_disrupt(struct raft_message *request, uint64_t told_term)
 {
@@ -192,8 +193,8 @@ void guard_disrupt(struct raft_message *request, uint64_t told_term)
 
 /*
  * Clip (safety). The core does not compare entries before the start of its log. If an AppendEntries
- * begins there, the core appends its entries at the end, at wrong indices. Entries that the
- * snapshot covers are committed and the same everywhere, so they can be cut off the message.
+ * begins before that start, the core appends its entries at the end, at wrong indices. Entries that
+ * the snapshot covers are committed and the same everywhere, so they can be cut from the message.
  */
 void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter)
 {
@@ -214,13 +215,30 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 }
 
 /*
+ * A log that runs ahead. A leader that lies may send entries and never say that they are committed. No
+ * snapshot replaces them then, and the log grows as long as the disk lasts. A correct leader is ahead
+ * of what a follower has applied by less than two snapshots. Entries beyond the limit are cut off
+ * the message, as if the leader had sent fewer; it sends them again.
+ */
+void guard_limit(uint64_t applied, struct raft_letter *letter)
+{
+	struct raft_append_entries *append = &letter->message.append_entries;
+	uint64_t last = applied + GUARD_AHEAD_MAX;
+
+	if (append->prev_log_index >= last)
+		append->n_entries = 0;
+	else if (append->n_entries > last - append->prev_log_index)
+		append->n_entries = (unsigned)(last - append->prev_log_index);
+}
+
+/*
  * A vote for standbys. The core refuses its vote in two cases: when its own log does not have it as
- * a voter, and while it believes in a leader. A standby believes in its leader for ever, since it
- * never campaigns. But the entry that makes it a voter may be lost on the way, and the server that
- * wrote the entry then needs this very vote to lead again: with one voter on the way to two, nobody
- * leads for ever. The candidate's log decides whose vote counts, not the voter's log (Ongaro's
- * thesis, 4.1), so that giving the vote is safe. A leader that was heard within an election timeout
- * is not disturbed.
+ * a voter, and while it believes in a leader. A standby never stops believing in its leader, since
+ * it never campaigns. But the entry that makes it a voter may be lost on the way, and the server
+ * that wrote the entry may need this vote to lead again: when one voter becomes two, nobody would
+ * ever lead. Giving the vote is safe, because the candidate's log decides whose vote counts, not
+ * the voter's log (Ongaro's thesis, 4.1). A leader that was heard within an election timeout is not
+ * disturbed.
  */
 bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now)
 {
@@ -234,9 +252,9 @@ bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uin
 }
 
 /*
- * Split (safety). If a batch contains a change of voters, a follower records the batch's first
- * index as the index of the change. When the change is rolled back, or is in the next snapshot, the
- * follower looks at the wrong entry and goes on with voters that nobody else has.
+ * Split (safety). If a batch of entries contains a change of voters, a follower records the batch's
+ * first index as the index of the change. When the change is rolled back, or is in the next
+ * snapshot, the follower looks at the wrong entry and goes on with voters that nobody else has.
  */
 size_t guard_split(const struct durable_entry *entries, size_t count)
 {
@@ -249,9 +267,9 @@ size_t guard_split(const struct durable_entry *entries, size_t count)
 
 /*
  * One pending change. The core remembers only one uncommitted change. A leader begins a change only
- * when the last one is committed, so a second change proves that the first is committed, whatever
- * leader_commit says. Unless the core is told so, it forgets the first change, and a rollback would
- * undo both.
+ * when the last one is committed, so a second change proves that the first is committed, even if
+ * leader_commit is lower. The core must be told so; otherwise it forgets the first change, and a
+ * rollback would undo both.
  */
 uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log *log,
                               const struct durable_entry *first, uint64_t index, uint64_t term)
@@ -265,9 +283,9 @@ uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log 
 }
 
 /*
- * Persistence. The core believes every index that it is told. If an entry was replaced while it was
- * being written, the end of that write does not make the new entry durable: a later write contains
- * the new entry.
+ * Persistence. The core believes every index that it is told is durable. If an entry was replaced
+ * while it was being written, the end of that write does not make the new entry durable: only a
+ * later write has the new entry.
  */
 size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t count, uint64_t write)
 {
@@ -293,8 +311,9 @@ bool guard_may_send(uint64_t written, uint64_t ballot_write)
 
 /*
  * Time. Once a server that the core had contact with becomes a spare, the core's timeout stays in
- * the past for ever, and a driver that obeys it spins. The lower bound on the deadline counts from
- * the last wake-up; counted from every step, it would starve the heartbeats of a busy leader.
+ * the past, and a driver that obeys it would spin. So there is a lower bound on the deadline. It
+ * counts from the last wake-up: if it counted from every step, a busy leader would never send
+ * heartbeats.
  */
 uint64_t guard_deadline(const struct raft *raft, uint64_t woken)
 {
@@ -314,8 +333,8 @@ bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, 
 
 /*
  * Catching up. The core never forgets that a server has finished catching up. If the server is not
- * made a voter at once, it may fall behind again by any amount, and as a voter it would be of no
- * use for long.
+ * made a voter at once, it may fall far behind again, and would be of no use as a voter for a long
+ * time.
  */
 bool guard_stays_caught_up(const struct raft *raft, uint64_t id)
 {
@@ -350,11 +369,12 @@ bool guard_was_heard(const struct raft *raft, const struct guard_contacts *conta
 }
 
 /*
- * A majority is there and has the last change. If the voters of the next configuration are away, or
- * have not heard that they vote, nobody may be able to lead once this leader is gone. So a majority
- * of them must have acknowledged the last change to this leader, and have been heard a moment ago.
- * Not all of them: a silent voter must not keep the others from replacing it. The server that
- * becomes a voter by this change counts: it has caught up, and lends its vote until it hears of it.
+ * A majority is there and has the last change. If the voters of the next configuration are gone, or
+ * have not heard that they vote, perhaps nobody can lead once this leader is gone. So a majority of
+ * them must have acknowledged the last change, and must have been heard a moment ago. It need not
+ * be all, because a silent voter must not keep the others from replacing it. The server that
+ * becomes a voter by this change counts too: it has caught up, and lends its vote until it hears of
+ * the change.
  */
 static bool is_known_to_most(const struct raft *raft, const struct guard_contacts *contacts,
                              const struct raft_configuration *next, uint64_t now)
@@ -376,10 +396,10 @@ static bool is_known_to_most(const struct raft *raft, const struct guard_contact
 }
 
 /*
- * A leader must not remove itself. The core lets only a voter of its own last configuration
- * campaign. Suppose nobody else has the change yet. Then this server has the longest log and does
- * not campaign, and it refuses its vote to the others, whose logs are shorter. If they need that
- * vote, nobody ever leads. So the leader hands the lead over first.
+ * A leader must not remove itself. A server campaigns only if its own last configuration has it as
+ * a voter. Suppose that this server removes itself and nobody else has the change yet. Then it has
+ * the longest log but does not campaign, and it refuses its vote to the others because their logs
+ * are shorter. If they need that vote, nobody ever leads. So the leader hands the lead over first.
  */
 static bool keeps_leader(const struct raft *raft, const struct raft_configuration *next)
 {
@@ -389,9 +409,9 @@ static bool keeps_leader(const struct raft *raft, const struct raft_configuratio
 }
 
 /*
- * A voter leaves by removal, never by demotion. A demoted voter still receives the log, with the
- * change in it. If the leader dies before anybody else has the change, the demoted one has the
- * longest log and does not campaign, as above. A removed voter receives nothing more.
+ * A voter leaves by removal, never by demotion. A demoted voter still receives the log, and the
+ * change with it. If the leader dies before anybody else has the change, the demoted voter has the
+ * longest log and does not campaign, as in keeps_leader. A removed voter receives nothing more.
  */
 static bool demotes_nobody(const struct raft *raft, const struct raft_configuration *next)
 {
@@ -408,8 +428,8 @@ static bool demotes_nobody(const struct raft *raft, const struct raft_configurat
 
 /*
  * Never down to one voter (safety). The core of a lone voter elects itself without raising the
- * term. What it commits then conflicts with what the removed voter, which has not heard of its
- * removal, commits in the same term.
+ * term. The removed voter may not have heard of its removal, and commit other entries in the same
+ * term.
  */
 static bool keeps_enough(const struct raft *raft, const struct raft_configuration *next)
 {

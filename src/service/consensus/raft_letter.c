@@ -66,8 +66,8 @@ static void read_append(struct in *in, struct raft_letter *letter)
 	append->prev_log_term = in_uint(in);
 	append->leader_commit = in_uint(in);
 	append->n_entries = (unsigned)in_range(in, 0, RAFT_LETTER_ENTRIES_MAX);
-	/* Refuse an index to which the number of entries could not be added, and an entry without a
-	 * term, which the core takes for one that it does not have. */
+	/* Refuse an index that would overflow when the number of entries is added. Refuse an entry
+	 * of term 0, which to the core means that it does not have the entry. */
 	if (append->prev_log_index > INT64_MAX ||
 	    (append->prev_log_index == 0) != (append->prev_log_term == 0))
 		in->bad = true;

@@ -1,6 +1,7 @@
 /*
- * The messages of raft as bytes. libraft's core leaves it to the sender to attach the entries of an
- * AppendEntries and the content of an InstallSnapshot; a letter is a message together with these.
+ * The encoding of raft's messages. libraft's core leaves it to its driver to attach the entries of
+ * an AppendEntries and the content of an InstallSnapshot. A letter is a message together with
+ * these.
  *
  * A number is written as in core/wire.h, a byte string as its length and its bytes. A letter does
  * not contain its sender: the receiver knows it from the connection.
@@ -33,8 +34,9 @@ struct raft_letter {
 void raft_letter_write(struct out *out, const struct raft_letter *letter);
 
 /*
- * Returns false if the bytes are malformed; then there is nothing to free. Otherwise entries and
- * snapshot point into `bytes`, and raft_letter_free frees the list of entries.
+ * Reads a letter. Returns false if the bytes are malformed; then there is nothing to free.
+ * Otherwise entries and snapshot point into `bytes`, and raft_letter_free frees the list of
+ * entries.
  */
 bool raft_letter_read(const uint8_t *bytes, size_t size, struct raft_letter *ret_letter);
 void raft_letter_free(struct raft_letter *letter);

@@ -1,6 +1,7 @@
 /*
  * The driver of libraft's core: it passes events to the core and carries out the updates in the
- * order that the core demands. raft_guard.c has what the core needs beyond its documentation.
+ * order that the core demands. raft_guard.c has what the core needs beyond what its documentation
+ * says.
  */
 #include "replica.h"
 
@@ -17,22 +18,22 @@
 enum {
 	INSTALL_ELECTIONS = 10,  /* after how many election timeouts a snapshot is sent again */
 	CATCH_UP_ELECTIONS = 15, /* how many election timeouts a round of catching up may take */
-	/* The number of letters that may wait for a slow disk. More are dropped, as a network
-	 * might. */
+	/* How many letters may wait for a slow disk. Further ones are dropped, as a network might
+	 * do. */
 	LETTERS_WAITING_MAX = 4096,
 	/* The disk capacity that the core is told. The value does not matter, because no
 	 * threshold is set. */
 	CAPACITY = 60000,
 };
 
-/* What the core must be told when a write is durable. */
+/* A write that is not durable yet, and what the core must be told when it is. */
 struct unwritten {
 	uint64_t number;
 	uint64_t entries_first;
 	size_t entries_count;
 	enum { PENDING_ENTRIES, PENDING_TAKEN, PENDING_INSTALLED } kind;
 	struct durable_snapshot snapshot; /* TAKEN, INSTALLED: the snapshot */
-	uint32_t keep;                    /* TAKEN: how many entries before it are kept */
+	uint32_t keep;                    /* TAKEN: how many entries before the snapshot are kept */
 };
 
 struct replica {
@@ -57,8 +58,8 @@ struct replica {
 
 static int step(struct replica *replica, struct raft_event *event);
 
-/* Makes entries as the core wants them: one piece of memory holds all bytes, and the first entry
- * points to it as its batch. */
+/* Makes entries in the form that the core wants: one piece of memory has all bytes, and the first
+ * entry points to it as its batch. */
 static struct raft_entry *make_batch(const struct durable_entry *entries, size_t count)
 {
 	size_t size = 1;
@@ -189,8 +190,8 @@ static void save_update(struct replica *replica, struct raft_update *update)
 
 /* --- letters --- */
 
-/* Attaches the entries or the snapshot, which the core leaves to the sender. Returns false if a
- * newer snapshot has replaced what should be sent. */
+/* Attaches the entries or the snapshot, which the core leaves to its driver. Returns false if a
+ * newer snapshot has replaced them. */
 static bool complete_letter(struct replica *replica, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
@@ -341,7 +342,7 @@ static void set_role(struct replica *replica, int from, int to)
 }
 
 /* The core votes only if its own log has it as a voter. If guard_lends_vote says that it must vote
- * all the same, it is shown as a voter during this step. */
+ * all the same, the core is made to see itself as a voter during this step. */
 static void receive_vote_request(struct replica *replica, struct raft_message *message,
                                  uint64_t now)
 {
@@ -357,6 +358,7 @@ static void receive_append(struct replica *replica, struct raft_letter *letter, 
 	struct raft_append_entries *append = &letter->message.append_entries;
 
 	guard_clip(&replica->raft, &replica->log, letter);
+	guard_limit(replica->applied, letter);
 	if (append->n_entries == 0)
 		receive_message(replica, &letter->message, now);
 	for (size_t from = 0; from < append->n_entries;) {
@@ -366,7 +368,7 @@ static void receive_append(struct replica *replica, struct raft_letter *letter, 
 	}
 }
 
-/* A snapshot that the application cannot read must not even reach the disk. */
+/* Refuses a snapshot that the application cannot read, before it reaches the disk. */
 static bool has_good_snapshot(const struct replica *replica, const struct raft_letter *letter)
 {
 	const struct durable_snapshot *snapshot = &letter->snapshot;
@@ -483,7 +485,7 @@ void replica_tick(struct replica *replica, uint64_t now)
 	must(step(replica, &event) == 0);
 }
 
-/* --- wishes --- */
+/* --- requests of the application --- */
 
 static bool submit(struct replica *replica, enum raft_entry_type type, const void *bytes,
                    size_t size, uint64_t now)
@@ -525,13 +527,13 @@ static bool submit_voters(struct replica *replica, const struct replica_server *
 	return submitted;
 }
 
-/* Does the server have everything, or nearly? If not, it begins to catch up. */
+/* Does the server have all entries, or nearly all? If not, lets it begin to catch up. */
 static bool catch_up(struct replica *replica, uint64_t id, uint64_t now)
 {
 	int status;
 
-	/* An idle cluster never finishes a round of catching up. So a server that has everything is
-	 * not asked to. */
+	/* In an idle cluster a round of catching up never ends. So do not begin one if the server
+	 * has everything. */
 	if (guard_is_caught_up(&replica->raft, &replica->log, id))
 		return true;
 	if (raft_catch_up(&replica->raft, id, &status) == 0 && status != RAFT_CATCH_UP_NONE) {
@@ -573,8 +575,8 @@ bool replica_transfer(struct replica *replica, uint64_t id, uint64_t now)
 	if (server == NULL || server->role != RAFT_VOTER || id == replica->raft.id ||
 	    raft_transferee(&replica->raft) != 0)
 		return false;
-	/* If the server lagged, the core would tell it to begin an election once, too early, and
-	 * never again. */
+	/* If the server lags, wait: the core tells it only once to begin an election, which would
+	 * be too early. */
 	if (!guard_is_caught_up(&replica->raft, &replica->log, id))
 		return false;
 	event.transfer.server_id = id;
@@ -605,7 +607,7 @@ bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *by
 	return true;
 }
 
-/* --- the beginning and the end --- */
+/* --- creating and freeing --- */
 
 static void start(struct replica *replica, const struct durable_content *content, uint64_t now)
 {
@@ -700,7 +702,7 @@ bool replica_first_entry(const struct replica_server *servers, size_t servers_co
 	return good;
 }
 
-/* --- looking --- */
+/* --- queries --- */
 
 bool replica_leads(const struct replica *replica)
 {

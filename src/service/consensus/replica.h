@@ -2,12 +2,13 @@
  * One server of the replicated log: libraft's core and its guards. No I/O, no clock: messages, the
  * time and notices of what is durable go in; writes, messages and committed entries come out.
  *
- *	in:  letters of other servers, proposals, the time, "write n is durable"
- *	out: writes, in order; letters; entries as they are committed, each once and in order
+ * 	in:  letters of other servers, proposals, the time, "write n is durable"
+ * 	out: writes, in order; letters; entries as they are committed, each once and in order
  *
  * The caller does the writes one after the other and tells when each is durable (replica_written).
- * Whatever depends on a write waits inside: a letter comes out only when the term and the vote that
- * it promises are durable. Letters may be lost, duplicated, delayed and reordered.
+ * Until then the replica keeps back what depends on the write: a letter comes out only when the
+ * term and the vote that it promises are durable. Letters may be lost, duplicated, delayed and
+ * reordered.
  *
  * Time is in milliseconds of a clock that never goes back.
  */
@@ -27,8 +28,8 @@ struct replica_options {
 	const struct durable_content *content;
 	uint32_t election_ms, heartbeat_ms;
 	uint32_t seed; /* the seed of the random part of timeouts */
-	/* Can the application restore its state after the entry `index` from these bytes? NULL: from
-	 * all. A snapshot that it cannot is refused. */
+	/* Can the application restore its state as of the entry `index` from these bytes? If not,
+	 * the snapshot is refused. NULL: it always can. */
 	bool (*can_restore)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
 	void *context;
 };
@@ -46,9 +47,9 @@ struct replica_server {
 	enum replica_role role;
 };
 /*
- * Makes the first entry of a log: the servers that it begins with. All of them must have the same
- * one, as entry 1 of term 1; servers that join later begin without it. Returns false if an id or an
- * address occurs twice. The caller frees the bytes with free().
+ * Makes the first entry of a log, which names the servers that begin with it. All of them must have
+ * the same first entry, as entry 1 of term 1; servers that join later begin without it. Returns
+ * false if an id or an address occurs twice. The caller frees the bytes with free().
  */
 bool replica_first_entry(const struct replica_server *servers, size_t servers_count,
                          struct durable_entry *ret_entry);
@@ -57,38 +58,37 @@ bool replica_first_entry(const struct replica_server *servers, size_t servers_co
  * sent it; then nothing has changed. */
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now);
-/* Tells that the write with this number is durable. It must be the next of the writes that came
- * out. */
+/* Call it when the write with this number is durable, for each write in order. */
 void replica_written(struct replica *replica, uint64_t number, uint64_t now);
 uint64_t replica_deadline(const struct replica *replica);
 void replica_tick(struct replica *replica, uint64_t now);
 
-/* Proposes an entry. Returns false if this server does not lead. True promises nothing: only
- * committed entries count. */
+/* Proposes an entry. Returns false if this server does not lead. True does not mean that the entry
+ * will be committed. */
 bool replica_propose(struct replica *replica, const uint8_t *bytes, size_t size, uint64_t now);
 
 /*
- * Gives a server a role; REPLICA_NONE removes it. A server first catches up before it becomes a
- * voter. Returns true if the change was submitted. Returns false if it is not possible now (this
- * server does not lead, another change is pending, a server catches up, the lead must be handed
- * over first …) or never (the last two voters, an address that occurs twice). A caller that still
- * wants the change asks again later.
+ * Gives a server a role; REPLICA_NONE removes it. A server must catch up before it becomes a voter.
+ * Returns true if the change was submitted. Returns false if the change is not possible now (this
+ * server does not lead, another change is pending, a server is catching up, the lead must be handed
+ * over first …) or never (a removal that leaves one voter, an address that occurs twice). A caller
+ * that still wants the change asks again later.
  */
 bool replica_change(struct replica *replica, const struct replica_server *server, uint64_t now);
-/* Hands the lead to a voter that has everything. Returns false if that is not possible now, or if
+/* Hands the lead to a voter that has all entries. Returns false if that is not possible now, or if
  * there is no such voter. */
 bool replica_transfer(struct replica *replica, uint64_t id, uint64_t now);
 
 /*
- * Stores the application's state after the entry `index`, which the application must have been
- * given. The snapshot replaces the entries up to there, but the last `keep` of them stay for
- * servers that lag a little. Returns false if that is not possible now.
+ * Stores a snapshot: the application's state as of the entry `index`, which the application must
+ * have applied. It replaces the entries up to `index`, but the last `keep` of them stay for servers
+ * that lag a little. Returns false if that is not possible now.
  */
 bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *bytes, size_t size,
                       uint32_t keep);
 
 bool replica_leads(const struct replica *replica);
-uint64_t replica_leader(const struct replica *replica); /* Returns 0 if the leader is not known. */
+uint64_t replica_leader(const struct replica *replica); /* 0: the leader is not known */
 uint64_t replica_term(const struct replica *replica);
 /* Lists the servers as this one knows them now, committed or not. Valid until the next call that
  * takes a time. */
@@ -96,16 +96,16 @@ size_t replica_servers(const struct replica *replica, uint64_t place,
                        struct replica_server *ret_server);
 
 /*
- * Returns the servers after the entry `index`, which was given out as applied or restored, in the
+ * Returns the servers as of the entry `index`, which must have been applied or restored, in the
  * encoding of voters.h, and the index of the entry that set them. Returns false if there are none
  * yet. Valid until the next call that takes a time.
  */
 bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t **ret_bytes,
                     size_t *ret_size, uint64_t *ret_index);
-/* Does this server have everything that this leader has? */
+/* Does the server with this id have all entries that this leader has? */
 bool replica_caught_up(const struct replica *replica, uint64_t id);
-/* Was a letter of this server received within an election timeout? This server itself is always
- * heard. */
+/* Did a letter of the server with this id arrive within an election timeout? Always true for this
+ * server itself. */
 bool replica_heard(const struct replica *replica, uint64_t id, uint64_t now);
 
 enum replica_effect_kind {

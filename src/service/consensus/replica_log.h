@@ -1,6 +1,6 @@
 /*
- * A server's log in memory: the entries from `start` on, whether they are on disk or not, and the
- * last snapshot that is on disk.
+ * A server's log in memory: the entries from `start` on, whether or not they are on disk yet, and
+ * the last snapshot that is on disk.
  */
 #ifndef CONSENSUS_REPLICA_LOG_H
 #define CONSENSUS_REPLICA_LOG_H
@@ -38,7 +38,7 @@ void replica_log_replace(struct replica_log *log, uint64_t first,
                          const struct durable_entry *entries, size_t count, uint64_t write);
 /* Removes the entries below `start`. */
 void replica_log_trim(struct replica_log *log, uint64_t start);
-/* Removes all entries. The next one will be `start`. */
+/* Removes all entries. The next entry will have the index `start`. */
 void replica_log_clear(struct replica_log *log, uint64_t start);
 /* Replaces the snapshot. The bytes are copied. */
 void replica_log_set_snapshot(struct replica_log *log, const struct durable_snapshot *snapshot);

@@ -1,5 +1,5 @@
 /*
- * A disk in memory: what a series of durable writes leaves.
+ * A disk in memory: the content that a series of durable writes would leave.
  */
 #ifndef CONSENSUS_SHADOW_H
 #define CONSENSUS_SHADOW_H

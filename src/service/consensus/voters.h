@@ -1,6 +1,6 @@
 /*
- * A configuration of raft: the servers of the log and their roles. Its bytes, in libraft's own
- * encoding, are what an entry of the type RAFT_CHANGE holds.
+ * A configuration of raft: the servers of the log and their roles. An entry of the type RAFT_CHANGE
+ * holds a configuration in libraft's own encoding.
  */
 #ifndef CONSENSUS_VOTERS_H
 #define CONSENSUS_VOTERS_H
@@ -13,8 +13,8 @@
 
 enum { VOTERS_SERVERS_MAX = 64, VOTERS_ADDRESS_MAX = 1023 };
 
-/* Would libraft write exactly these bytes for some configuration? It reads bytes without looking at
- * their size, so it must be given nothing else. */
+/* Are these bytes exactly what libraft would write for some configuration? libraft must be given no
+ * others, because it reads without looking at the size. */
 bool voters_check(const uint8_t *bytes, size_t size);
 /* Decodes a configuration. `bytes` must pass voters_check. The caller closes the result, or gives
  * it to libraft. */

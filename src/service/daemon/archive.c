@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A disk that needs more than this part of the lease for a write endangers it. */
+/* A write that takes longer than the lease divided by SLOW_PART endangers the lease, and is
+ * logged. */
 enum { SLOW_PART = 40, CLOSE_S = 2 };
 
 enum job_kind { JOB_WRITE, JOB_IDENTITY, JOB_ADDRESS };
@@ -116,7 +117,8 @@ static void end_job(struct archive *archive, struct job *job)
 		log_line(LEVEL_ERROR, "--data %s: %s; this node must end", daemon->options->data,
 		         disk_text(archive->disk));
 		daemon->code = 1;
-		daemon->ended = true; /* nothing that depends on the write may leave */
+		/* end at once: nothing that depends on the failed write may be sent */
+		daemon->ended = true;
 		return;
 	}
 	if (job->took_ns > lease_ns / SLOW_PART &&
@@ -202,14 +204,14 @@ void archive_write_address(struct archive *archive, const char *name, const char
 		return;
 	struct job *job = new_job(JOB_ADDRESS);
 	job->name = strdup(name);
-	job->address = strdup(address);
-	memory_must(job->name != NULL && job->address != NULL);
+	job->address = address != NULL ? strdup(address) : NULL;
+	memory_must(job->name != NULL && (job->address != NULL || address == NULL));
 	add_job(archive, job);
 }
 
-/* --- the beginning and the end --- */
+/* --- opening and closing --- */
 
-/* Begins an identity with what the options say. */
+/* Makes a new identity from the options. */
 static void draw_identity(struct archive *archive)
 {
 	const struct daemon_options *options = archive->daemon->options;
@@ -238,8 +240,8 @@ static int create_disk(struct archive *archive, char *text)
 	                         : result;
 }
 
-/* Takes over the options of this process, which count more than what is stored. Only the name must
- * be the stored one. Returns -1 after logging the reason. */
+/* Takes the options of this process into the identity; they override what is stored. Only the name
+ * must be the stored one. Returns -1 after logging the reason. */
 static int take_options(struct archive *archive)
 {
 	const struct daemon_options *options = archive->daemon->options;
@@ -290,14 +292,14 @@ static int read_disk(struct archive *archive)
 	}
 	const uint8_t *bytes = disk_identity(archive->disk, &size);
 	if (!identity_read(bytes, size, &archive->identity)) {
-		log_line(LEVEL_ERROR, "--data %s: its identity is not one that this version writes",
+		log_line(LEVEL_ERROR, "--data %s: this version cannot read the identity in it",
 		         data);
 		return -1;
 	}
 	return take_options(archive) == 0 ? store_identity(archive) : -1;
 }
 
-/* Signals are blocked in the new thread: they are for the loop's thread. */
+/* Blocks signals in the new thread, because the loop's thread handles them. */
 static void start_thread(struct archive *archive)
 {
 	sigset_t all, before;
@@ -337,7 +339,8 @@ struct archive *archive_open(struct daemon *daemon)
 	return archive;
 }
 
-/* A disk that hangs must not keep the process from ending. */
+/* Waits for the thread, but not for long: a disk that hangs must not keep the process from
+ * ending. */
 static bool joins_in_time(struct archive *archive)
 {
 	struct timespec until;
@@ -377,7 +380,8 @@ const struct identity *archive_identity(const struct archive *archive)
 	return &archive->identity;
 }
 
-/* A cluster of one in memory votes too; a node that joins without a data directory does not. */
+/* In a cluster of one without a data directory the node votes, in memory. A node that joins without
+ * one does not vote. */
 const struct durable_content *archive_content(const struct archive *archive)
 {
 	if (archive->disk != NULL)

@@ -1,6 +1,6 @@
 /*
- * What the node keeps on its disk (disk.h), and the thread that writes it: a write may take long,
- * and the loop must not wait for it. Writes are done in order. Without a data directory nothing is
+ * The node's data directory (disk.h), and the thread that writes to it: a write may take long, and
+ * the loop must not wait for it. Writes are done in order. Without a data directory nothing is
  * written, and a write counts as done at once.
  */
 #ifndef DAEMON_ARCHIVE_H
@@ -12,20 +12,21 @@ struct daemon;
 struct archive;
 
 /*
- * Opens the data directory, or makes a new identity in an empty one, and reads the identity.
- * Without a data directory the identity has no server. Returns NULL after logging the reason.
+ * Opens the data directory and reads the identity; in an empty directory, makes a new one. Without
+ * a data directory the identity's server id is 0. Returns NULL after logging the reason.
  */
 struct archive *archive_open(struct daemon *daemon);
 void archive_close(struct archive *archive);
 
-/* The identity, as it was when the archive was opened. */
+/* Returns the identity as it was when the archive was opened. */
 const struct identity *archive_identity(const struct archive *archive);
-/* Returns what the voter has on the disk: nothing yet for a cluster of one in memory; NULL for a node
- * that joins without a data directory, and so never votes. */
+/* Returns what the voter has on the disk. Without a data directory this is empty
+ * for a cluster of one, which votes in memory, and NULL for a node that joins others and therefore
+ * never votes. */
 const struct durable_content *archive_content(const struct archive *archive);
-/* Adds the addresses that were stored. */
+/* Adds the addresses of other nodes that the data directory has. */
 void archive_addresses(const struct archive *archive, struct electors *electors);
-/* The content is not needed any more. */
+/* Frees what archive_content returned. */
 void archive_forget_content(struct archive *archive);
 
 /* Everything is copied. When a write or the identity is durable, the member is told. */

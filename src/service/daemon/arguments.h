@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Is the argument that word? The argument may be in small letters; `word` must be in capitals. */
+/* Is the argument this word? `word` must be in capital letters; the argument need not be. */
 static inline bool argument_is(const struct resp_argument *argument, const char *word)
 {
 	size_t i = 0;
@@ -21,7 +21,7 @@ static inline bool argument_is(const struct resp_argument *argument, const char 
 	return i == argument->size && word[i] == '\0';
 }
 
-/* Reads a whole number up to 2^53. Returns false if the argument is none. */
+/* Reads a whole number up to 2^53. Returns false if the argument is not one. */
 static inline bool argument_number(const struct resp_argument *argument, uint64_t *ret_number)
 {
 	uint64_t number = 0;

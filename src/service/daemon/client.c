@@ -54,15 +54,15 @@ void client_renew(struct client *client)
 	client->told_lost = client->reasons = client->timed = client->stays = false;
 	client->leases = client->asks_lease = false;
 	client->events_dropped = 0;
-	/* The client has said that it is done with what it held, so that nothing lingers for it, and there
-	 * is room for another session. */
+	/* RESET says that the client has stopped using its locks. So its old session need not
+	 * linger, and leaves room for the new one. */
 	node_session_quit(daemon->node, client->session, daemon->loop.now);
 	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
 	must(client->session != 0); /* cannot fail: the session that just ended has made room */
 	client_enter(client);
 }
 
-/* --- what is to be done for it --- */
+/* --- work for the loop --- */
 
 void client_dirty(struct client *client)
 {
@@ -91,7 +91,8 @@ void client_later(struct client *client)
 void client_answered(struct client *client)
 {
 	client->waiting = false;
-	/* If it was answered at once, serve_commands goes on by itself. */
+	/* If the command was answered at once, serve_commands is still running and goes on by
+	 * itself. */
 	if (buffer_size(&client->input) > 0 && !client->serving)
 		client_ready(client);
 }

@@ -1,6 +1,7 @@
 /*
- * A client of the node: one connection, which is one session. This has what the daemon knows about
- * it, and the lists that it is on. clients.c reads what it sends, and commands.c interprets it.
+ * A client of the node: one connection with one session. struct client has all that the daemon
+ * knows about the client, and the lists that the client is on. clients.c reads its commands, and
+ * commands.c interprets them.
  */
 #ifndef DAEMON_CLIENT_H
 #define DAEMON_CLIENT_H
@@ -22,19 +23,19 @@ struct status_job;
 
 enum {
 	CLIENT_BUCKETS = 4096,
-	/* A subscriber that has left this many bytes of events unread is sent no more events. */
+	/* A subscriber that has this many bytes of events unread gets no more events. */
 	CLIENT_EVENTS_MAX = 1 << 20,
-	/* How many bytes of replies the commands of one client may make in a turn, before it is the
-	 * turn of other clients. */
+	/* How many bytes of replies one client may get in a turn of the loop, before other clients
+	 * are served. */
 	CLIENT_TURN = 1 << 16,
-	/* How many bytes of a client's commands are kept while an earlier command waits. When there
-	 * are more, nothing is read. */
+	/* How many bytes of a client's commands are kept while an earlier command waits. Beyond
+	 * that, nothing more is read from the client. */
 	CLIENT_INPUT_MAX = 1 << 20,
-	/* How much memory an empty or nearly empty buffer keeps. */
+	/* How much memory a buffer keeps when it is empty or nearly empty. */
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
-/* What a client tells about itself, so that others recognise it: CLIENT SETNAME and SETINFO. */
+/* Texts by which a client makes itself recognisable: CLIENT SETNAME and SETINFO. */
 enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
 enum { CLIENT_TEXT_MAX = 255 };
 
@@ -46,7 +47,7 @@ struct subscription {
 };
 
 /* The fields are grouped by purpose. */
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): 32 bytes are a price for that. */
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): 32 bytes are the price of that. */
 struct client {
 	struct loop_watch watch; /* the client's socket; must be the first member */
 	uint32_t events;         /* what epoll waits for: EPOLLIN, EPOLLOUT */
@@ -68,7 +69,7 @@ struct client {
 	/* The client lost a lock in this turn; its time to stop begins when the turn ends. */
 	bool in_lost;
 
-	uint64_t session; /* 0: the client has no session, or the session is closed */
+	uint64_t session; /* the client's session; 0: it has none, or the session is closed */
 	struct node_client who;
 	/* The user, groups and certificate by which rules know the client. The client owns the
 	 * texts, which may be NULL. */
@@ -92,10 +93,10 @@ struct client {
 	 * being made, and its token; 0 and NULL: it is not. */
 	uint64_t inviting;
 	char *token;
-	uint32_t argument; /* SUBSCRIBE: which of its names waits for an answer; 0: none */
+	uint32_t argument; /* SUBSCRIBE: the argument whose subscription is pending; 0: none */
 	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
 	bool multi_refused;
-	bool paused; /* the socket is not read, because the input cannot be served now */
+	bool paused; /* the socket is not read, because no more input can be served now */
 	/* clients_watch has seen the client paused with a waiting command; a second time is too
 	 * long. */
 	bool stuffed;
@@ -105,15 +106,15 @@ struct client {
 
 	/* Replies. */
 	struct buffer output; /* bytes that the client's socket has not taken yet */
-	size_t charged;       /* the client's share of clients.unread_room */
+	size_t charged;       /* how much of clients.unread_room this client's output takes */
 	/* Bytes of output that the socket has taken since the client connected. */
 	uint64_t taken;
-	uint64_t slow_since; /* since when the socket has taken next to nothing */
+	uint64_t slow_since; /* the time since which the socket has taken almost nothing */
 	uint64_t slow_taken; /* the value of `taken` at slow_since */
 	bool told_unread;    /* it was logged that this client does not read */
 	/* No more commands are read; the client is closed when all output is written. */
 	bool ending;
-	bool overdue;           /* clients_watch has seen that the client is ending */
+	bool overdue;           /* clients_watch has already found the client ending once */
 	uint64_t overdue_taken; /* the value of `taken` when `overdue` was set */
 	bool closing;           /* client_close was called */
 	/* The STATUS that is being written for the client, or NULL. */
@@ -122,9 +123,10 @@ struct client {
 	/* Events. */
 	TAILQ_HEAD(, subscription) subscriptions;
 	uint32_t subscriptions_count;
-	bool reasons;       /* the client's LOST events include the reason */
-	bool timed;         /* they also include when this node told it */
-	size_t events_size; /* how many bytes of events were sent since the output was last short */
+	bool reasons; /* the client's LOST events include the reason */
+	bool timed;   /* the client's LOST events include when this node sent them */
+	/* how many bytes of events were added since the output was last short */
+	size_t events_size;
 	/* How many events were not sent, because the client did not read; it was not told of them
 	 * yet. */
 	uint64_t events_dropped;
@@ -133,9 +135,9 @@ struct client {
 	bool leases; /* replies to the client's LOCK and ELECT tell what is left of the lease */
 	/* The client has asked LEASE: it may not notice the end of its connection. */
 	bool asks_lease;
-	bool passes_word; /* the descriptor of the lease word goes with the next bytes */
+	bool passes_word; /* the descriptor of the lease word must be sent with the next bytes */
 
-	/* The end of its locks. */
+	/* Losing locks. */
 	/* How long the client needs to stop after losing a lock; 0: others get the lock at once. */
 	uint64_t grace_ms;
 	struct loop_timer grace; /* when the client's time to stop is over */
@@ -146,9 +148,9 @@ struct client {
 	bool stays;
 	/* This node is leaving and has handed the client's locks on: the connection ends. */
 	bool evicted;
-	/* This node is leaving while the client stays: its locks are not handed on. */
+	/* This node is leaving, but the client cannot stop: its locks are not handed on. */
 	bool forsaken;
-	bool quits; /* the client said QUIT, so it has stopped whatever it did under its locks */
+	bool quits; /* the client said QUIT: it has stopped what it did under its locks */
 	bool gone;  /* the other side, or the network, has closed the connection */
 };
 
@@ -160,10 +162,11 @@ struct clients {
 	LIST_HEAD(, client) dirty, ready, later;
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
-	uint32_t count_max; /* the number of clients for which there are descriptors */
+	uint32_t count_max; /* the most clients for which there are descriptors */
 	struct users users;
-	uint32_t orphans_count; /* sessions without a connection that still hold something */
-	/* The memory of all outputs, without the first CLIENT_UNREAD_FREE of each. */
+	/* sessions that have lost their connection and still hold something */
+	uint32_t orphans_count;
+	/* The memory of all outputs; of each, the first CLIENT_UNREAD_FREE bytes do not count. */
 	size_t unread_room;
 	bool crowded;  /* unread_room is more than CLIENTS_UNREAD_MAX */
 	bool forsakes; /* a client was forsaken: the next node on this socket must wait for it */
@@ -172,7 +175,7 @@ struct clients {
 
 /* Returns the client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
-/* Make client_of find this client by its session, and no longer find it. */
+/* After client_enter, client_of finds this client by its session; after client_leave, no longer. */
 void client_enter(struct client *client);
 void client_leave(struct client *client);
 /* Serves RESET: ends the client's session and begins another, as if the client had connected
@@ -196,12 +199,13 @@ void client_wait_for(struct client *client, uint32_t events);
  * written, if output is left. */
 void client_watch(struct client *client);
 
-/* Adding a subscription twice changes nothing, nor does removing one that does not exist. */
+/* Adding a subscription that exists changes nothing, nor does removing one that does not exist. */
 void subscription_add(struct client *client, bool pattern, const char *bytes, size_t size);
 void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size);
 void subscriptions_free(struct client *client);
 
-/* Describes the client for the log: "pid 17, sleep 5", or "tcp 127.0.0.1:4711". */
+/* Writes a text for the log that describes the client: "pid 17, sleep 5", or "tcp
+ * 127.0.0.1:4711". */
 enum { CLIENT_DESCRIPTION_MAX = NODE_COMMAND_MAX + 32 };
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX]);
 

@@ -22,7 +22,7 @@ struct client_tls {
 	struct tls *tls;
 	bool begun; /* the client's first byte was TLS */
 	bool open;  /* the handshake is over, and the client's name is known */
-	bool ended; /* the client was told that nothing follows */
+	bool ended; /* TLS was closed in our direction: nothing more is sent */
 	bool failed;
 };
 
@@ -52,8 +52,8 @@ static bool refuse(struct client *client, const char *why)
 	return false;
 }
 
-/* The handshake is over. A node's certificate is not for clients: rules would take its name for a
- * client's. */
+/* The handshake is over. A client may not use a node's certificate: rules would take the node's
+ * name for a client's. */
 static bool come_open(struct client *client)
 {
 	const struct certificate_holder *holder = tls_holder(client->tls->tls);
@@ -74,7 +74,7 @@ static bool come_open(struct client *client)
 	}
 	client->subject.certificate = strdup(holder->name);
 	memory_must(client->subject.certificate != NULL);
-	/* Until now the client counted as one that nobody knows. */
+	/* Until now the client counted as anonymous. */
 	user_leave(client->user);
 	client->user = user_enter(&client->daemon->clients.users, &client->subject,
 	                          client->daemon->options->user_sessions_max);

@@ -18,11 +18,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { READS_MAX = 32 /* how many reads of one client in a turn */ };
+enum { READS_MAX = 32 /* the most reads of one client in a turn */ };
 
 /* --- writing --- */
 
-/* Gives memory back that one large command or reply needed. */
+/* Frees the memory that one large command or reply needed. */
 static void slim(struct buffer *buffer)
 {
 	struct buffer smaller = {0};
@@ -36,8 +36,8 @@ static void slim(struct buffer *buffer)
 
 static void hang_up(struct client *client);
 
-/* Writes the output, with the descriptor of the lease word if the client has asked for that. Returns
- * what send returns. */
+/* Writes the output, and with it the descriptor of the lease word, if the client has asked for it.
+ * Returns what send returns. */
 static ssize_t write_bytes(struct client *client)
 {
 	struct buffer *output = &client->output;
@@ -46,7 +46,7 @@ static ssize_t write_bytes(struct client *client)
 		return send(client->watch.fd, buffer_front(output), buffer_size(output),
 		            MSG_NOSIGNAL);
 	union {
-		struct cmsghdr header; /* for its alignment */
+		struct cmsghdr header; /* gives the union its alignment */
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {.bytes = {0}};
 	struct iovec bytes = {(char *)buffer_front(output), buffer_size(output)};
@@ -64,7 +64,7 @@ static ssize_t write_bytes(struct client *client)
 	return written;
 }
 
-/* Writes what the socket takes of the output. Returns 0, or -1 if it takes nothing any more. */
+/* Writes as much of the output as the socket takes. Returns 0, or -1 if the socket is dead. */
 static int write_output(struct client *client)
 {
 	struct buffer *output = &client->output;
@@ -130,7 +130,7 @@ void clients_turn(struct daemon *daemon)
 	}
 }
 
-/* Sends the last reply, which says why it is the last. */
+/* Sends a last reply, which says why the connection ends. */
 static void end_with(struct client *client, const char *what, const char *why)
 {
 	char text[160];
@@ -199,8 +199,8 @@ static void pause_or_resume(struct client *client)
 	bool unread = !client->waiting && !client_takes_replies(client);
 	bool pause = stuffed || unread || client->later;
 	if (stuffed) {
-		/* Call it even if nothing changes: an end of the stream that was reported before
-		 * matters now. */
+		/* Call this even if the client is paused already: epoll then reports again an end
+		 * of the stream that was not acted on before. */
 		client->paused = true;
 		client_wait_for(client, client->events & ~(uint32_t)EPOLLIN);
 	} else if (pause != client->paused) {
@@ -209,7 +209,7 @@ static void pause_or_resume(struct client *client)
 	}
 }
 
-/* Serves what is in its input, now that this is possible again. */
+/* Serves the commands in the client's input, now that this is possible again. */
 static void serve_input(struct client *client)
 {
 	struct buffer *input = &client->input;
@@ -253,8 +253,8 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 		serve_input(client);
 }
 
-/* Half-closed: the client sends nothing more but may still read replies. It no longer wants the
- * lock that it waits for. */
+/* Half-closed: the client sends nothing more but may still read replies. Its wait for a lock, if
+ * any, ends. */
 static void hear_the_end(struct client *client)
 {
 	client->gone = true;
@@ -308,7 +308,8 @@ static size_t receive(struct client *client)
 static void hang_up(struct client *client)
 {
 	size_t before;
-	int reads = 0; /* limited, because a client may go on writing although it does not read */
+	/* limited, because a client may write without end although it does not read */
+	int reads = 0;
 
 	do {
 		do {
@@ -322,8 +323,8 @@ static void hang_up(struct client *client)
 }
 
 /*
- * Edge-triggered: read until empty. A short read means empty, except at end of stream. A client
- * that sends very much lets the others have a turn.
+ * Edge-triggered: read until empty. A short read means empty, except at end of stream. After
+ * READS_MAX reads, other clients have their turn.
  */
 static void on_client_ready(struct loop_watch *watch, uint32_t events)
 {
@@ -334,7 +335,7 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 
 	while (more && !client->closing && !client->ending && !client->paused) {
 		if (reads++ == READS_MAX) {
-			/* Epoll then reports the event again. */
+			/* This makes epoll report the event again. */
 			client_wait_for(client, client->events);
 			break;
 		}
@@ -351,14 +352,14 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 		client_dirty(client);
 }
 
-/* --- the beginning of a connection --- */
+/* --- new connections --- */
 
 static void on_grace_over(struct loop_timer *timer)
 {
 	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
-	/* Events of this turn may have taken another lock from it. Then the time to stop begins
-	 * again for both. */
+	/* Effects of this turn may take another lock from the client. Then its time to stop begins
+	 * again, for both locks. */
 	effects_do(client->daemon);
 	if (client->in_lost || client->closing)
 		return;
@@ -400,7 +401,7 @@ static void refuse(struct client *client, const char *reply, const char *option)
 		         option, who);
 	buffer_append(&client->output, reply, strlen(reply));
 	client_end(client);
-	flush(client); /* at once, because another client may need the descriptor */
+	flush(client); /* write it now, because another client may need the descriptor */
 }
 
 void client_begin(struct client *client, const struct node_client *who)
@@ -432,12 +433,12 @@ void client_begin(struct client *client, const struct node_client *who)
 	client_watch(client);
 }
 
-/* --- now and then --- */
+/* --- periodic checks --- */
 
 /*
- * The client has sent too much after a command that waits, and nothing was read since. It may be
- * blocked in a write, and so never read its reply. Therefore the rest is read and discarded. The
- * reply to the waiting command comes in its time, and the error after it.
+ * The client has sent too much behind a waiting command, and was not read for a while. It may be
+ * blocked in a write and never read its reply. So the rest is read and discarded. The client still
+ * gets the reply to the waiting command, and then the error.
  */
 static void watch_stuffed(struct client *client)
 {

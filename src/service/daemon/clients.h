@@ -1,5 +1,5 @@
 /*
- * The connections of clients: reads bytes, serves the commands in them in order, and writes
+ * The connections of clients: reads their bytes, serves the commands in order, and writes the
  * replies.
  *
  * While a command waits for its answer, later commands stay in the connection's input. All replies
@@ -19,15 +19,15 @@ struct client *client_make(struct daemon *daemon, int fd);
 /* Opens the client's session. If there is no room for one, the client is told so. */
 void client_begin(struct client *client, const struct node_client *who);
 
-/* Begins a turn: clients that had their share of the last turn are ready again. The loop must not
- * sleep while there are any (clients.later). */
+/* Begins a turn: clients that had used up their share of the last turn are ready again. While there
+ * are such clients (clients.later), the loop must not sleep. */
 void clients_turn(struct daemon *daemon);
-/* Serves the input of one client whose last command was answered. Returns false if there was
- * none. */
+/* Serves the input of one client that is ready. Returns false if there is none. */
 bool clients_serve_ready(struct daemon *daemon);
 /* Writes the output of all clients. */
 void clients_flush(struct daemon *daemon);
-/* Called from time to time: closes clients that do not read their replies, or send too much. */
+/* Call it from time to time: closes clients that do not read their replies, or that send too
+ * much. */
 void clients_watch(struct daemon *daemon);
 
 #endif

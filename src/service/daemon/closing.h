@@ -1,5 +1,5 @@
 /*
- * The end of a client's connection, and what becomes of its locks then.
+ * Ends a client's connection, and decides what becomes of its locks.
  */
 #ifndef DAEMON_CLOSING_H
 #define DAEMON_CLOSING_H
@@ -9,8 +9,8 @@
 /* Closes the client. Its locks go to others, at once or when its time to stop is over. Its memory
  * stays until the turn is over. */
 void client_close(struct client *client);
-/* Frees the closed clients. Call it when the turn is over, so that no event can be for them any
- * more. Returns true if there were any. */
+/* Frees the closed clients. Call it at the end of a turn, when no event can refer to them any more.
+ * Returns true if there were any. */
 bool clients_forget_closed(struct daemon *daemon);
 
 #endif

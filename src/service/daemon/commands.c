@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Notes that the node has accepted the command and will answer; or tells the client that it was
- * refused. */
+/* If the node has accepted the command, notes that the client waits for the answer; otherwise
+ * writes the error. */
 static bool under_way(struct client *client, int error)
 {
 	if (error == 0)
@@ -29,8 +29,8 @@ static bool under_way(struct client *client, int error)
 
 /* --- locks --- */
 
-/* Reads what may stand at the end of LOCK and ELECT: how long to wait. Returns false after an error,
- * which was replied. */
+/* Reads the optional last words of LOCK and ELECT, which say how long to wait. Returns false after
+ * it has replied with an error. */
 static bool read_patience(struct client *client, const char *syntax, const struct resp_argument *a,
                           uint32_t count, enum node_patience *ret_patience,
                           uint64_t *ret_timeout_ns)
@@ -150,8 +150,9 @@ static void tell_subscription(struct client *client, const char *what, const cha
 	resp_integer(&client->output, client->subscriptions_count);
 }
 
-/* Subscribes to one name after the other: each is answered when all members know of it. The command
- * is given again after each answer; client->argument is the name that is pending. */
+/* Subscribes to one name after the other, because the node answers each only when all members know
+ * of it. The command is served again after each answer; client->argument is the name that is
+ * pending. */
 static bool subscribe(struct client *client, const struct resp_argument *a, uint32_t count,
                       bool pattern)
 {
@@ -162,7 +163,8 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 		                  done->size);
 	}
 	while (++client->argument < count) {
-		/* Whoever may take a lock has to know when it is lost; see permission_hears. */
+		/* A client that may take a lock must be able to learn of its loss; see
+		 * permission_hears. */
 		if (!pattern && !permission_for(client, VERB_OBSERVE | VERB_LOCK | VERB_ELECT,
 		                                &a[client->argument]))
 			continue;
@@ -186,8 +188,8 @@ static bool serve_subscribe(struct client *client, const struct resp_argument *a
 
 static bool serve_psubscribe(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	/* A SUBSCRIBE is given again after each name (see subscribe), so this is checked only once.
-	 * Which events the client hears is decided for each event. */
+	/* Check this only the first time: the command is served again after each name (see
+	 * subscribe). permission_hears decides for each event whether the client gets it. */
 	if (client->argument == 0 && !permission_somewhere(client, VERB_OBSERVE))
 		return true;
 	return subscribe(client, a, count, true);
@@ -240,7 +242,7 @@ static bool serve_punsubscribe(struct client *client, const struct resp_argument
 	return unsubscribe(client, a, count, true);
 }
 
-/* --- what Redis clients say when they connect --- */
+/* --- what Redis clients send when they connect --- */
 
 static bool only_listens(const struct client *client)
 {
@@ -280,7 +282,7 @@ static void tell_hello(struct client *client)
 	resp_text(output, "master");
 	resp_text(output, "modules");
 	resp_array(output, 0);
-	/* These two are not in Redis: whom the client talks to, and how long a lease is. */
+	/* These two fields are not in Redis: the node's name, and how long a lease is. */
 	resp_text(output, "node");
 	resp_text(output, daemon_name(client->daemon));
 	resp_text(output, "lease_ms");
@@ -320,7 +322,8 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	uint64_t most = lease_ms * percent / 100;
 
 	(void)count;
-	/* The node may join a cluster with another lease. */
+	/* The limit depends on the lease, and the cluster that the node will join may have another
+	 * one. */
 	if (member_unborn(client->daemon->member) != NULL) {
 		reply_error(client, BATON_ENOVIEW);
 		return true;
@@ -336,7 +339,7 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	return true;
 }
 
-/* The client cannot stop what it does under its locks; see client_stay. */
+/* CLIENT STAY: the client cannot stop what it does under its locks; see client_stay. */
 static bool serve_stay(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)a;
@@ -347,8 +350,8 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 }
 
 /*
- * LEASE: the lapses of this node so far, and what is left of its lease. From now on the client may
- * believe that it holds its locks until then, even if its connection ends without its knowledge.
+ * LEASE: tells this node's lapses so far, and what is left of its lease. From now on the client may
+ * rely on its locks until then, even if its connection ends without its knowledge.
  */
 static bool serve_lease(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -356,7 +359,8 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
 
 	(void)a;
 	(void)count;
-	/* The client has to stop, and may go on until the deadline that it was told before. */
+	/* The client has lost a lock and must stop. It must not be told a later deadline than
+	 * before. */
 	if (client->told_lost) {
 		resp_array(&client->output, 2);
 		resp_integer(&client->output, node_lapses(client->daemon->node));
@@ -377,9 +381,10 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
 }
 
 /*
- * From now on, the replies to LOCK and ELECT tell what is left of the lease. The reply has the time
- * on the lease clock here, so that the client can see whether its own clock is the same, and the
- * length of a lease. With WORD the descriptor of the lease word comes with it.
+ * CLIENT LEASES: from now on, the replies to LOCK and ELECT tell what is left of the lease. The
+ * reply to this command has the time on the lease clock here, so that the client can see whether
+ * its own clock is the same, and the length of a lease. With WORD the descriptor of the lease word
+ * comes with the reply.
  */
 static bool serve_leases(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -396,7 +401,7 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 		resp_simple(&client->output, "OK");
 		return true;
 	}
-	/* A lease in a reply to LOCK counts as if the client had asked LEASE. */
+	/* The lease in a reply to LOCK has the same consequence as an answer to LEASE. */
 	if (client->tcp) {
 		uint64_t left_ns, lapses;
 		node_session_lease(client->daemon->node, client->session, client->daemon->loop.now,
@@ -410,7 +415,7 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 	return true;
 }
 
-/* From now on, messages that a lock was lost include the reason, and with TIMED also when. */
+/* CLIENT REASONS: from now on, LOST messages include the reason, and with TIMED also the time. */
 static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
@@ -465,7 +470,7 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 	return reply_wrong(client, "CLIENT knows %s", known);
 }
 
-/* Serves READY for health checks, which need not be allowed to see anything else. */
+/* Serves READY. It needs no permission, because health checks may be allowed nothing else. */
 static bool serve_ready(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	char waits_for[WAITS_FOR_MAX];
@@ -506,7 +511,8 @@ static const struct command {
 	uint32_t least, most; /* the least and the most arguments, including the command's name */
 	/* The command is also allowed for a subscriber that speaks version 2. */
 	bool listening;
-	/* The verb that rules must allow; 0: none, or the command checks by itself. */
+	/* The verb that the rules must allow; 0: none is needed, or the command checks this
+	 * itself. */
 	unsigned verb;
 	const char *summary;
 } commands[] = {
@@ -576,8 +582,8 @@ static void tell_name(struct client *client, const struct command *command)
 	resp_bulk(&client->output, name, size);
 }
 
-/* Redis tells ten things about each command. The second is the number of its words; if negative,
- * that is the least number. */
+/* Writes the ten things that Redis tells about each command. The second is its number of words; a
+ * negative number is a minimum. */
 static void tell_command(struct client *client, const struct command *command)
 {
 	struct buffer *output = &client->output;
@@ -594,7 +600,7 @@ static void tell_command(struct client *client, const struct command *command)
 		resp_integer(output, command->least);
 	resp_array(output, 0); /* flags */
 	for (int i = 0; i < 3; i++)
-		resp_integer(output, 0); /* no word of it is a key */
+		resp_integer(output, 0); /* no argument is a key */
 	for (int i = 0; i < 4; i++)
 		resp_array(output, 0); /* categories, hints, keys, subcommands */
 }
@@ -651,7 +657,7 @@ static bool serve_command_table(struct client *client, const struct resp_argumen
 	return true;
 }
 
-/* "GET / HTTP/1.1", or a header that may follow: "Host: …". */
+/* Is this a line of HTTP: "GET / HTTP/1.1", or a header like "Host: …"? */
 static bool is_http(const struct resp_argument *a, uint32_t count)
 {
 	const struct resp_argument *last = &a[count - 1];
@@ -660,9 +666,9 @@ static bool is_http(const struct resp_argument *a, uint32_t count)
 	       (count == 3 && last->size >= 5 && memcmp(last->bytes, "HTTP/", 5) == 0);
 }
 
-/* Checks the rules. STATUS and the commands of administrators are not about one lock; other
- * commands are about the lock in their first argument. If this returns false, the client was told
- * which rule is missing. */
+/* Checks the rules. STATUS and the administrators' commands concern no single lock; every other
+ * command concerns the lock in its first argument. If this returns false, the client was told which
+ * rule is missing. */
 static bool is_permitted(struct client *client, const struct command *command,
                          const struct resp_argument *a)
 {
@@ -682,8 +688,8 @@ bool command_serve(struct client *client, const struct resp_command *words)
 	client_dirty(client);
 	if (refused_with_multi(client, &a[0]))
 		return true;
-	/* A web page can make a browser connect to a port here, but the first line then looks like
-	 * this. */
+	/* A web page can make a browser connect to a local port. What the browser sends then begins
+	 * like this. */
 	if (is_http(a, count)) {
 		reply_wrong(client, "this is not a server of web pages");
 		client_end(client);

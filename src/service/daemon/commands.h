@@ -6,8 +6,8 @@
 
 #include "client.h"
 
-/* Carries out a command. Returns true if it is finished: it was answered or will be. Returns false
- * if it is served in parts, and must be given again when the client has been answered. */
+/* Carries out a command. Returns true if the command was answered, or the node will answer it.
+ * Returns false if the command is served in parts: call this again with it after each answer. */
 bool command_serve(struct client *client, const struct resp_command *command);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- since when --- */
+/* --- how long members have been known --- */
 
 static struct member_note *find_note(const struct daemon *daemon, uint64_t incarnation)
 {
@@ -49,9 +49,10 @@ static bool is_elector(const struct electors *electors, const char *name)
 }
 
 /*
- * Does this member vote? The voters are data directories. One that was emptied and used again under
- * the same name has no vote before the old one is replaced. Every member is connected to every voter
- * that lives, so a member that answers without such a connection is not that voter.
+ * Does this member vote? A voter is a data directory, not a name: if a voter's directory was
+ * emptied and its name is used again, the new node has no vote until it replaces the old voter.
+ * Every member is connected to every voter that is alive. So a member that answers, although there
+ * is no connection to the voter of its name, is not that voter.
  */
 static bool votes(const struct daemon *daemon, const struct node_status_member *member,
                   const struct electors *electors)
@@ -83,7 +84,7 @@ static json_t *member_json(const struct daemon *daemon, const struct node_status
 	                 "since_ms", (json_int_t)((daemon->loop.now - since) / LOOP_MS));
 }
 
-/* Describes a node that this one knows only by name: nobody was asked about its lease. */
+/* Describes a node that this one knows only by name; its lease is not known. */
 static json_t *stranger_json(const struct daemon *daemon, const char *name, const char *address,
                              uint64_t incarnation, const char *role, const char *state)
 {
@@ -97,7 +98,8 @@ static json_t *stranger_json(const struct daemon *daemon, const char *name, cons
 
 static const char out_of_view[] = "out of the view";
 
-/* A voter that serves no locks: a witness, or one that is restarted, removed or lost. */
+/* Describes a voter that serves no locks: a witness, or a node that is restarting, removed or
+ * lost. */
 static json_t *elector_json(const struct daemon *daemon, const struct elector *elector)
 {
 	struct member_acquaintance known = member_acquaintance(daemon->member, elector->server);
@@ -114,8 +116,8 @@ static json_t *elector_json(const struct daemon *daemon, const struct elector *e
 	return json;
 }
 
-/* Lists the nodes that this one has heard of, and itself. A node that is not in the view can ask
- * none of its members. */
+/* Lists this node and the nodes that it has heard of. It is not in the view, so it cannot ask the
+ * members. */
 static json_t *list_from_outside(const struct daemon *daemon, const struct tenant *tenant,
                                  const struct electors *electors)
 {
@@ -224,8 +226,9 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 		                   "this node belongs to no cluster that others could join");
 	if (order != ORDER_INVITE && !is_known(daemon, name))
 		return reply_wrong(client, "no member or voter has the name '%.60s'", name);
-	/* Without most of the voters no lease is renewed. The order could be lost then, and must
-	 * not look as if it was obeyed. A node out of the view has no lease to tell by. */
+	/* Without a majority of the voters no lease is renewed, and the order could be lost: do not
+	 * claim that it was obeyed. This shows only at a node in the view, because others have no
+	 * lease. */
 	if (tenant_incarnation(member_tenant(daemon->member)) != 0 &&
 	    node_lease_deadline(daemon->node) <= daemon->loop.now)
 		return reply_wrong(client, "most of the voters do not answer, so the order would "
@@ -257,7 +260,7 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 
 	if (daemon->credentials == NULL)
 		return reply_wrong(client,
-		                   "this cluster has no TLS: whoever reaches it may join, and "
+		                   "this cluster has no TLS: anybody who reaches it may join, and "
 		                   "needs no invitation; see 'baton cert'");
 	if (!credentials_ca_digest(daemon->credentials, token.ca))
 		return reply_wrong(client,
@@ -288,7 +291,7 @@ void members_invited(struct daemon *daemon, uint64_t number, bool made)
 		if (client->inviting == number)
 			break;
 	}
-	if (client == NULL) /* it did not wait for the answer */
+	if (client == NULL) /* the client is gone */
 		return;
 	if (made)
 		resp_bulk(&client->output, client->token, strlen(client->token));
@@ -320,7 +323,7 @@ static bool serve_invitation(struct client *client, const struct resp_argument *
 
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	static const char few[] = "\\"; /* locks do not matter here: hardly any has this name */
+	static const char few[] = "\\"; /* matches hardly any lock: only the members matter here */
 
 	bool lists = count == 2 && argument_is(&a[1], "LIST");
 	if (!permission_somewhere(client, lists ? VERB_STATUS : VERB_ADMIN))

@@ -12,16 +12,16 @@
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count);
 bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count);
 
-/* The members have answered to a MEMBER LIST: writes the reply. */
+/* The members have answered a MEMBER LIST: writes the reply. */
 void members_reply(struct client *client, const struct node_status *status);
 
 /* An invitation was made, or could not be made: answers the client that has asked for it. */
 void members_invited(struct daemon *daemon, uint64_t number, bool made);
 
-/* There is a new view: notes since when each of its members is there. */
+/* There is a new view: notes when each new member was first seen. */
 void members_note(struct daemon *daemon);
 
-/* Since when a member is known. */
+/* When a member was first seen. */
 struct member_note {
 	uint64_t incarnation, since;
 };

@@ -26,16 +26,17 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 }
 
 /*
- * The session begins again as if the client had just connected. Its locks are released: a
- * connection pool sends RESET before it lends the connection to another user, and nothing may
- * remain of the one before. A lock that the next user does not know of would be held as long as the
- * connection lives.
+ * RESET: the session begins again as if the client had just connected, and its locks are released.
+ * A connection pool sends RESET before it gives the connection to another user. A lock of the
+ * previous user, of which the next one does not know, would stay held as long as the connection
+ * lives.
  */
 bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)a;
 	(void)count;
-	/* The client has said that what it runs goes on until the connection ends. */
+	/* After CLIENT STAY, what the client runs may go on until the connection ends, so its locks
+	 * cannot be released now. */
 	if (client->stays)
 		return reply_wrong(client,
 		                   "RESET would release locks that CLIENT STAY keeps: end the "
@@ -45,12 +46,12 @@ bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t 
 	return true;
 }
 
-/* --- transactions, which there are not --- */
+/* --- transactions are refused --- */
 
 /*
- * Refuses MULTI. The client may already have sent the rest, or may look at errors only after EXEC.
- * If the commands in between were carried out one by one, half a transaction would be done. So they
- * are refused too, up to EXEC, DISCARD or RESET.
+ * Refuses MULTI, and every command after it up to EXEC, DISCARD or RESET. The client may have sent
+ * those already, or look at errors only after EXEC; if they were carried out, half a transaction
+ * would be done.
  */
 bool serve_multi(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -98,7 +99,7 @@ bool refused_with_multi(struct client *client, const struct resp_argument *name)
 	return true;
 }
 
-/* --- CLIENT: what is known of a connection --- */
+/* --- CLIENT: facts about a connection --- */
 
 bool client_keep_text(struct client *client, enum client_text which, const char *what,
                       const struct resp_argument *text)
@@ -152,7 +153,7 @@ bool client_setinfo(struct client *client, const struct resp_argument *a, uint32
 	return true;
 }
 
-/* Writes a word of the line that CLIENT INFO returns: it must contain no byte that ends a word. */
+/* Writes a word of the line that CLIENT INFO returns, without bytes that would end the word. */
 static void put_word(char *room, size_t size, const char *text)
 {
 	size_t i = 0;
@@ -172,8 +173,8 @@ static uint32_t count_subscriptions(const struct client *client, bool pattern)
 	return count;
 }
 
-/* Writes the fields that Redis libraries look for, in the order of Redis. A field that does not
- * exist here is 0. */
+/* CLIENT INFO: writes the fields that Redis libraries look for, in the order of Redis. A field that
+ * has no meaning here is 0. */
 bool client_info(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	char line[1536], address[256];

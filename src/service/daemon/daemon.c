@@ -1,7 +1,7 @@
 /*
- * The daemon: how it starts, its turns, how it ends. Each turn of the loop (loop.h) first reads
- * what has arrived. Then everything that follows is done and written before the loop sleeps again,
- * so that many replies and messages take few system calls.
+ * The daemon: its start, its turns, its end. Each turn of the loop (loop.h) first reads what has
+ * arrived. Then it does everything that follows from that and writes all output before the loop
+ * sleeps again, so that many replies and messages take few system calls.
  */
 #include "daemon.h"
 
@@ -31,12 +31,13 @@
 #include <unistd.h>
 
 enum {
-	/* How often slow clients are checked, and what the node waits for is logged. */
+	/* How often slow clients are checked, and how often the log says what the node waits
+	 * for. */
 	NAG_MS = 5000,
-	/* How many open files the daemon needs besides the sockets of peers and clients. */
+	/* How many descriptors the daemon needs besides the sockets of peers and clients. */
 	DESCRIPTORS_OURS = 32,
-	/* How many leases a newcomer must have been there before it counts as a voter; and how many
-	 * a voter must have been silent before another takes its place. */
+	/* How many leases a new member must be there before it may become a voter; and how many
+	 * leases a voter must be silent before another takes its place. */
 	GROW_LEASES = 10,
 	REPLACE_MS = 600000,
 };
@@ -83,8 +84,8 @@ static void on_nag(struct loop_timer *timer)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
-/* Runs before the loop sleeps: nothing may be left undone or unwritten. Returns true if there is
- * more to do, so that the loop must not sleep. */
+/* Runs before the loop sleeps, and does and writes everything that is left. Returns true if there
+ * is more to do, so that the loop must not sleep. */
 static bool end_turn(struct daemon *daemon)
 {
 	bool more = status_continue(daemon);
@@ -95,8 +96,8 @@ static bool end_turn(struct daemon *daemon)
 			continue;
 		if (LIST_EMPTY(&daemon->clients.dirty))
 			break;
-		/* A slow client may have taken its replies now, another may be gone; both can cause
-		 * more work. */
+		/* Writing may show that a slow client reads again or that another is gone; both can
+		 * cause more work. */
 		clients_flush(daemon);
 	}
 	clients_begin_grace(daemon);
@@ -112,7 +113,7 @@ static bool end_turn(struct daemon *daemon)
 	return more;
 }
 
-/* --- the end --- */
+/* --- ending --- */
 
 static void on_signal(struct loop_watch *watch, uint32_t events)
 {
@@ -141,8 +142,8 @@ static void close_all(struct daemon *daemon)
 	daemon->member = NULL;
 	credentials_free(daemon->credentials);
 	archive_close(daemon->archive);
-	/* The listeners are closed last, because 'baton drain' waits for that: then another node
-	 * may use the directory. */
+	/* Close the listeners last: 'baton drain' waits for that, and after it another node may use
+	 * the directory. */
 	listeners_close(daemon);
 	loop_close_fd(&daemon->loop, &daemon->signals);
 	reload_close(daemon);
@@ -152,7 +153,7 @@ static void close_all(struct daemon *daemon)
 	loop_close(&daemon->loop);
 }
 
-/* --- the beginning --- */
+/* --- starting --- */
 
 struct node_options daemon_node_options(const struct daemon *daemon)
 {
@@ -172,8 +173,8 @@ struct node_options daemon_node_options(const struct daemon *daemon)
 	};
 }
 
-/* Returns where the fences of a cluster begin that is born now; 0: the first version's epoch in the
- * data directory cannot be read, which was logged. */
+/* Returns where the fences of a cluster born now begin. Returns 0 if the epoch that the first
+ * version left in the data directory cannot be read; this was logged. */
 static uint64_t first_base(const struct daemon_options *options)
 {
 	uint64_t epoch = 0;
@@ -241,14 +242,15 @@ static int make_member(struct daemon *daemon)
 		return -1;
 	}
 	daemon->node = member_node(daemon->member);
-	/* A cluster that lives knows by its leases when others may be let in. */
+	/* An existing cluster tells by its leases when clients may be let in, so this node need not
+	 * wait. */
 	if (member_unborn(daemon->member) == NULL)
 		daemon->serve_at = 0;
 	return 0;
 }
 
-/* Gets as many descriptors as the system allows: one for each client, if some are left for the
- * daemon itself. Returns 0, or -1 after logging the reason. */
+/* Raises the limit of descriptors as far as the system allows. Clients get those that the daemon
+ * does not need itself. Returns 0, or -1 after logging the reason. */
 static int raise_limits(struct daemon *daemon)
 {
 	const rlim_t ours = DESCRIPTORS_OURS +
@@ -293,8 +295,8 @@ static void read_signals(struct daemon *daemon)
 }
 
 /*
- * A node on this socket was killed before. This node does not know what that node's clients hold,
- * and they need some time to stop.
+ * Logs how long nothing is granted, because an earlier node on this socket was killed. Nobody knows
+ * what its clients hold, and they need time to stop.
  */
 static void say_patience(const struct daemon *daemon)
 {
@@ -338,6 +340,8 @@ static int begin(struct daemon *daemon)
 	log_open(daemon_name(daemon), options->level);
 	if (trust_open(daemon) != 0)
 		return 2;
+	if (options->data_made)
+		log_line(LEVEL_INFO, "made the folder %s", options->data);
 	if (listeners_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0)
 		return 1;
 	if (options->alone != NULL)
@@ -345,8 +349,8 @@ static int begin(struct daemon *daemon)
 		         options->alone);
 	say_patience(daemon);
 	say_witness(daemon);
-	/* A cluster of one needs nobody else, so its first clients wait until it is born instead of
-	 * being dropped then. */
+	/* A cluster of one is born soon, because it needs nobody else. Let its first clients wait
+	 * for that, instead of dropping them at MEMBER_SETTLE. */
 	bool alone = options->peers_count == 0 && options->join_count == 0;
 	daemon->newborn = alone && member_unborn(daemon->member) != NULL &&
 	                  daemon->serve_at <= daemon->loop.now;

@@ -50,21 +50,22 @@ struct daemon_options {
 	/* Addresses of members of a cluster that this node wants to join. */
 	const char *const *join;
 	uint32_t join_count;
-	/* The user gave the name, the address. Otherwise those in the data directory count, if
-	 * there is one. */
+	/* The user gave the name, or the address. Otherwise the data directory's is used, if there
+	 * is one. */
 	bool name_given, address_given;
 	bool witness;       /* this node votes, and serves no locks */
-	bool witness_given; /* the user has said so now; else the data directory remembers it */
+	bool witness_given; /* the user gave --witness now; otherwise the data directory tells */
 	const char *data;   /* a folder for what must survive the process; NULL: none */
+	bool data_made;     /* the folder was missing at the start: it may be misspelt */
 	/*
-	 * The settings of a cluster that is born now, as lines "name = value" in a fixed order:
-	 * what was given, and the defaults for the rest.
+	 * The settings for a cluster that is born now, as lines "name = value" in a fixed order:
+	 * what the user gave, and defaults for the rest.
 	 */
 	const char *settings;
 	/*
-	 * Reads the settings of a cluster, which may be another's. Returns 0, and what is valid as
-	 * long as the daemon runs; or -1 and a problem: they are malformed, or differ from what was
-	 * given to this node. Then the problem names both values.
+	 * Reads the settings of a cluster, which may differ from this node's. On success returns 0
+	 * and settings that stay valid while the daemon runs. Returns -1 and a problem if they are
+	 * malformed, or if they contradict what the user gave; the problem then names both values.
 	 */
 	int (*resolve)(void *context, const char *settings, struct daemon_settings *ret_settings,
 	               struct problem *problem);
@@ -75,8 +76,8 @@ struct daemon_options {
 	/* The rules that say who may do what here; NULL: everybody may do everything. The daemon
 	 * frees them. */
 	struct rules *rules;
-	/* Reads the rules again, in any thread: looking up users and groups may block. Returns 0 and
-	 * what `rules` is above; or -1 and a problem. */
+	/* Reads the rules again. It is called in a thread of its own, because looking up users and
+	 * groups may block. Returns 0 and new rules (see `rules`), or -1 and a problem. */
 	int (*reload)(void *context, struct rules **ret_rules, struct problem *problem);
 	void *reload_context;
 	struct credentials_files tls;
@@ -85,15 +86,15 @@ struct daemon_options {
 	uint32_t sessions_max, locks_max;
 	uint32_t user_sessions_max; /* the most sessions of one user */
 	enum daemon_level level;
-	/* A sentence for the log that says why this is a cluster of one in memory, and what to do
-	 * if it should not be; NULL: it is no such cluster. `alone_unmeant`: the user has probably
+	/* For a cluster of one in memory: a sentence for the log that says why it is one, and what
+	 * to do if it should not be; otherwise NULL. `alone_unmeant`: the user has probably
 	 * forgotten to name peers. */
 	const char *alone;
 	bool alone_unmeant;
 };
 
-/* Runs until SIGTERM or SIGINT and returns 0; or returns 1 after logging why it could not start or
- * must not go on; or 2 if the cluster has other settings than were given. */
+/* Runs until SIGTERM or SIGINT, and returns 0. Returns 1, after logging the reason, if it could not
+ * start or must not go on; 2 if the cluster has other settings than the user gave. */
 int daemon_run(const struct daemon_options *options);
 
 #endif

@@ -16,8 +16,7 @@
 #include "tenant.h"
 #include <string.h>
 
-/* True if the lock was lost because this node lapsed: at the end of its lease, or when it left the
- * view. */
+/* Was the lock lost because this node lapsed: at the end of its lease, or when it left the view? */
 static bool is_lapse(const struct node_bytes *why)
 {
 	return (why->size == sizeof(NODE_LOST_LEASE) - 1 &&
@@ -30,7 +29,7 @@ static void do_lost(struct daemon *daemon, const struct node_effect *effect)
 {
 	struct client *client = client_of(daemon, effect->lost.session);
 
-	/* The holder learns this from an event, the operator from this line. */
+	/* The holder gets an event; this line is for the operator. */
 	log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu: %.*s",
 	         (int)effect->lost.name.size, effect->lost.name.bytes,
 	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
@@ -85,8 +84,8 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 	}
 }
 
-/* Two members could only agree as long as both live. So one of them votes alone, and an operator
- * should know what that means. */
+/* With two voters, nothing could be agreed when either is down. So in a cluster of two only one
+ * votes, and an operator should know what that means. */
 static void warn_of_two(struct daemon *daemon)
 {
 	const struct tenant *tenant = member_tenant(daemon->member);
@@ -121,7 +120,7 @@ static void stop(struct daemon *daemon, int code)
 }
 
 /* The node belongs to a cluster now, whose settings may differ from those that it began with. Its
- * clients come back by themselves: none of them holds anything. */
+ * clients are dropped; none of them holds anything, and they reconnect by themselves. */
 static void settle(struct daemon *daemon, const struct charter *charter)
 {
 	const struct daemon_options *options = daemon->options;
@@ -149,7 +148,8 @@ static void settle(struct daemon *daemon, const struct charter *charter)
 		return;
 	}
 	daemon->node = member_node(daemon->member);
-	/* By now everything that was started under a killed node on this socket has stopped. */
+	/* The old note is no longer needed: commands started under a killed node on this socket
+	 * have stopped by now. */
 	lease_note_write(options->socket, settings.lease_ms);
 	if (!daemon->newborn)
 		listeners_resume(daemon);
@@ -168,8 +168,8 @@ bool effects_do(struct daemon *daemon)
 	bool any = false;
 
 	lease_page_publish(daemon);
-	/* Called while an effect is being carried out: the outer call also does what this effect
-	 * causes. */
+	/* Called while an effect is being carried out: the outer call will take the new effects
+	 * too. */
 	if (daemon->pumping)
 		return false;
 	daemon->pumping = true;

@@ -1,6 +1,5 @@
 /*
- * Carries out what the member and its node want done. This is the only place where effects are
- * taken; they are carried out in order.
+ * Carries out the effects of the member and its node, in order. Effects are taken nowhere else.
  */
 #ifndef DAEMON_EFFECTS_H
 #define DAEMON_EFFECTS_H
@@ -9,8 +8,8 @@
 
 struct daemon;
 
-/* Returns false if there were no effects, or if this was called while effects are being carried
- * out: the outer call then does these too. */
+/* Returns false if there were no effects. A call from within an effect does nothing and returns
+ * false too: the outer call takes the new effects. */
 bool effects_do(struct daemon *daemon);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The file in which the first version of this program stored the last epoch. A cluster that is born
- * in such a data directory begins with greater fences.
+ * in a data directory with this file begins with greater fences than that version can have granted.
  */
 #ifndef DAEMON_EPOCH_FILE_H
 #define DAEMON_EPOCH_FILE_H

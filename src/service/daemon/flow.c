@@ -3,7 +3,7 @@
 #include "instance.h"
 #include "log.h"
 
-/* Serves paused clients, because there is memory for replies again. */
+/* Serves paused clients again, because there is memory for replies. */
 static void wake_paused(struct daemon *daemon)
 {
 	struct client *client;

@@ -1,8 +1,8 @@
 /*
- * Limits on what is kept for clients that do not read. A client that writes many commands before it
- * reads the first reply is served, up to CLIENT_UNREAD_MAX bytes of replies. All clients together
- * may use CLIENTS_UNREAD_MAX of memory. Beyond that a client's commands are not read until it has
- * read some replies; a client that never does is closed.
+ * Limits the memory for clients that do not read their replies. A client may write many commands
+ * before it reads the first reply: it is served up to CLIENT_UNREAD_MAX bytes of replies. All
+ * clients together may use CLIENTS_UNREAD_MAX. Beyond these limits a client's commands are not read
+ * until it has read some replies; a client that never reads is closed.
  */
 #ifndef DAEMON_FLOW_H
 #define DAEMON_FLOW_H
@@ -10,7 +10,7 @@
 #include "client.h"
 
 enum {
-	/* How many bytes of replies a client may leave unread. With more, its commands are not
+	/* How many bytes of replies a client may leave unread before its commands are no longer
 	 * served. */
 	CLIENT_UNREAD_MAX = 1 << 26,
 	/* The limit for one client while all clients together use more than CLIENTS_UNREAD_MAX. */
@@ -25,15 +25,15 @@ enum {
 void client_charge(struct client *client);
 /* Is there room for the client's replies? */
 bool client_takes_replies(struct client *client);
-/* Logs, once, that there is no room. A client that has little unread and is stopped because of
- * others is not logged. */
+/* Logs, once, that the client does not read. Does not log a client that has little unread and must
+ * wait only because of others. */
 void client_tell_unread(struct client *client);
 
-/* Called from time to time. Is it certain that the client does not read? One that has written much
- * may still read later. */
+/* Call it from time to time. Is it certain that the client does not read? A client that is still
+ * writing many commands may read later. */
 bool client_never_reads(struct client *client);
-/* Called from time to time. Is the connection ending, while the client reads its last replies so
- * slowly, or not at all, that it would keep its locks for too long? */
+/* Call it from time to time. Is the connection ending, but the client reads its last replies so
+ * slowly that it would keep its locks for too long? */
 bool client_is_overdue(struct client *client);
 
 #endif

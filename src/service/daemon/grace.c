@@ -51,10 +51,10 @@ void client_lost(struct client *client)
 		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;
 	}
-	/* The client released the lock in the same turn. */
+	/* The client has released the lock in the same turn. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;
-	/* If another lock was lost before, the time begins again for both. */
+	/* If the client had lost another lock before, its time to stop begins again for both. */
 	client->told_lost = true;
 	if (client->in_lost)
 		return;
@@ -62,7 +62,7 @@ void client_lost(struct client *client)
 	SLIST_INSERT_HEAD(&client->daemon->clients.lost, client, lost_entry);
 }
 
-/* Ends a client of a node that has lapsed. Its locks are not held back for it: others may have them
+/* This node has lapsed: ends the client. Its locks are not held back, because others may have them
  * already. */
 void client_lapsed(struct client *client)
 {
@@ -92,8 +92,7 @@ void clients_begin_grace(struct daemon *daemon)
 
 /* --- sessions whose connection is gone --- */
 
-/* A session whose connection is gone, but whose client may not have stopped what it did under its
- * locks. */
+/* A session whose connection is gone, but whose client may not have stopped yet. */
 struct orphan {
 	struct loop_timer timer;
 	struct daemon *daemon;

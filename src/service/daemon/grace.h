@@ -1,8 +1,8 @@
 /*
- * How long others must wait when a client loses a lock: the grace that it asked for, plus a margin of
- * a tenth of the lease between its SIGKILL and the next grant. A client that has asked LEASE may not
- * notice that its connection was cut: others wait at least until the end of the lease that it was
- * told last.
+ * Decides how long others must wait when a client loses a lock: the grace that the client asked
+ * for, plus a margin of a tenth of the lease between its SIGKILL and the next grant. A client that
+ * has asked LEASE may not notice that its connection was cut, so others wait at least until the end
+ * of the lease that it was told last.
  *
  * The time that a client has to stop is counted from a new reading of the clock after it was told,
  * not from the beginning of the turn: this process may have been suspended in between.
@@ -13,8 +13,8 @@
 #include "client.h"
 #include "daemon.h"
 
-/* The longest grace, in percent of the lease. Over TCP the end of the lease has to be asked for, which
- * takes some of the time. */
+/* The longest grace, in percent of the lease. It is shorter over TCP, where the client has to ask
+ * for the end of the lease, which takes time. */
 enum { GRACE_PERCENT_MAX = 35, GRACE_PERCENT_MAX_TCP = 30 };
 
 static inline uint64_t grace_margin_ms(uint64_t lease_ms)
@@ -22,22 +22,22 @@ static inline uint64_t grace_margin_ms(uint64_t lease_ms)
 	return lease_ms / 10;
 }
 
-/* CLIENT GRACE: a lock that is taken away from the client is held back until it has stopped, at
- * most for that time plus the time to notice and the margin. */
+/* CLIENT GRACE: a lock that is taken from the client is held back until the client has stopped, but
+ * no longer than this time, the time to notice the loss and the margin together. */
 void client_set_grace(struct client *client, uint64_t ms);
-/* CLIENT STAY: the client cannot stop. Locks that are taken away from it are held back until its
+/* CLIENT STAY: the client cannot stop. Locks that are taken from it are held back until its
  * connection ends. */
 void client_stay(struct client *client);
-/* LEASE: the client relies on the deadline that it was told. Locks that are taken away from it are
- * held back until then. */
+/* LEASE: the client relies on the deadline that it was told. Locks that are taken from it are held
+ * back until then. */
 void client_ask_lease(struct client *client);
-/* Returns the time that the client has to stop when it loses a lock, unless it was told that the lease
- * lasts longer. */
+/* Returns the time that the client has to stop when it loses a lock, unless it was told that the
+ * lease lasts longer. */
 uint64_t client_time_to_stop_ms(const struct client *client);
 
 /* Call it when a lock was taken away from the client. */
 void client_lost(struct client *client);
-/* Handles that this node has lapsed, and with it all locks of the client: its connection ends. */
+/* This node has lapsed, and the client has lost all its locks: ends its connection. */
 void client_lapsed(struct client *client);
 /* Call it when the client released a lock, perhaps the one that it had lost. */
 void client_unlocked(struct client *client);
@@ -45,8 +45,8 @@ void client_unlocked(struct client *client);
  * written. */
 void clients_begin_grace(struct daemon *daemon);
 
-/* Call it when the client's connection is gone. Returns true if the client holds something, which
- * others get when its time to stop is over. */
+/* Call it when the client's connection is gone. Returns true if the client holds something; others
+ * get it when the client's time to stop is over. */
 bool client_orphan(struct client *client);
 
 #endif

@@ -60,7 +60,7 @@ static void tell_server(const struct daemon *daemon, struct buffer *to)
 	    (long)usage.ru_utime.tv_usec);
 }
 
-/* This node, and the peers to which it needs a link. */
+/* Writes the lines about this node and the peers to which it needs a link. */
 static void tell_members(const struct daemon *daemon, struct buffer *to, uint64_t left_ms)
 {
 	const struct tenant *tenant = member_tenant(daemon->member);
@@ -90,7 +90,8 @@ static void tell_cluster(const struct daemon *daemon, struct buffer *to,
 	    settings->topology != NULL ? settings->topology : settings->algorithm->topology);
 	const struct cluster_id *id = &member_identity(daemon->member)->charter.cluster;
 	uint64_t mixed = id->high ^ id->low;
-	/* Enough to notice that it is another cluster. The number itself stays among members. */
+	/* A digest is enough to notice another cluster. The cluster's id itself stays among
+	 * members. */
 	put(to, "cluster:%08x\r\n", (uint32_t)(mixed ^ mixed >> 32));
 	put_number(to, "epoch", node_epoch(daemon->node));
 	put_number(to, "views", figures->views);
@@ -138,7 +139,7 @@ static void tell_locks(struct buffer *to, const struct node_figures *figures)
 	put_number(to, "tokens_regenerated", figures->regenerated);
 }
 
-/* Counts are cumulative: le_250 has all that took at most 250 microseconds. */
+/* Counts are cumulative: le_250 counts all times of at most 250 microseconds. */
 static void tell_histogram(struct buffer *to, const char *name, const struct histogram *histogram)
 {
 	uint64_t count = 0;
@@ -185,13 +186,13 @@ static void tell_figures(const struct daemon *daemon, struct buffer *to)
 	put_number(to, "frames_refused", member_offences(daemon->member) + figures.malformed);
 }
 
-/* Serves INFO. Client libraries ask this when they connect, whatever they may do. */
+/* Serves INFO. It needs no permission, because client libraries send it whenever they connect. */
 bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	const struct daemon *daemon = client->daemon;
 	struct buffer text = {0};
 
-	(void)a; /* names of sections: all of it is short */
+	(void)a; /* the arguments name sections; INFO is short, so it always has all of them */
 	(void)count;
 	tell_server(daemon, &text);
 	if ((rules_verbs_somewhere(daemon->rules, &client->subject) & VERB_STATUS) != 0)

@@ -1,6 +1,6 @@
 /*
- * INFO: what this node has counted, in the form of Redis: sections, then "name:value" lines. It
- * asks nobody else.
+ * INFO: this node's own counters, in the format of Redis: sections of "name:value" lines. Other
+ * members are not asked.
  */
 #ifndef DAEMON_INFO_H
 #define DAEMON_INFO_H

@@ -1,5 +1,5 @@
 /*
- * A running daemon: its parts, and how far it is between its start and its end.
+ * A running daemon: its parts, and how far it has come between start and end.
  */
 #ifndef DAEMON_INSTANCE_H
 #define DAEMON_INSTANCE_H
@@ -60,7 +60,7 @@ struct daemon {
 	/* Since when the members of the view are known. */
 	struct member_note *notes;
 	uint32_t notes_count;
-	/* For the end: see leave.h. */
+	/* Leaving: see leave.h. */
 	/* Nothing is granted any more; the node leaves when nobody holds anything. */
 	bool draining;
 	uint64_t drain_deadline; /* the node leaves at this time even if something is held */
@@ -70,17 +70,18 @@ struct daemon {
 	bool hurried;
 	bool ended;                  /* the loop has no more turns */
 	int code;                    /* what daemon_run returns */
-	uint64_t leave_deadline;     /* when the last messages must be out */
+	uint64_t leave_deadline;     /* until when the last messages must be sent */
 	struct loop_timer drain;     /* checks again whether anybody holds something */
 	struct loop_timer departure; /* checks again whether all clients have gone */
-	struct loop_timer eviction;  /* closes the clients that have lost everything by a removal */
-	char inbox[1 << 16];         /* a buffer for one read of a socket */
+	/* closes the clients that lost all locks when the node was removed */
+	struct loop_timer eviction;
+	char inbox[1 << 16]; /* a buffer for one read of a socket */
 };
 
 /* Returns the node's options, which follow from the daemon's options and the cluster's settings. */
 struct node_options daemon_node_options(const struct daemon *daemon);
 
-/* The node ends, is drained or was removed: clients that ask for a lock here are told so. */
+/* Is the node ending, draining or removed? Then clients that ask for a lock here are told so. */
 static inline bool daemon_grants_nothing(const struct daemon *daemon)
 {
 	return daemon->leaving || daemon->draining || daemon->removed;

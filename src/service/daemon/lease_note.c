@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_MAX_HERE = 128 }; /* more than a socket's path and the ending */
+enum { PATH_MAX_HERE = 128 }; /* longer than any socket's path with the suffix */
 
 static void make_path(const char *socket, char path[PATH_MAX_HERE])
 {
@@ -31,8 +31,7 @@ uint64_t lease_note_read(const char *socket)
 	return lease_ms;
 }
 
-/* Writes the note without fsync: what was started under a node does not survive the machine's
- * end. */
+/* Writes the note without fsync: if the machine crashes, the commands that it is about end too. */
 void lease_note_write(const char *socket, uint64_t lease_ms)
 {
 	char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 8], text[32];
@@ -44,8 +43,8 @@ void lease_note_write(const char *socket, uint64_t lease_ms)
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, text, (size_t)size) != size || rename(temporary, path) != 0)
 		log_line(LEVEL_WARNING,
-		         "%s cannot be written: %s: if this node is killed, the next one does not "
-		         "know how long to wait",
+		         "%s cannot be written: %s: if this node is killed, the next node on this "
+		         "socket does not know how long to wait",
 		         path, strerror(errno));
 	if (fd >= 0)
 		close(fd);

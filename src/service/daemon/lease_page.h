@@ -1,11 +1,11 @@
 /*
- * The lease word of this node (node_lease_word), where clients on this host can read it without
- * asking: in a page of memory whose descriptor they get over the Unix socket. Only this process can
- * write to it, and its size is fixed, so that a reader needs no care. The word's deadline is on the
- * lease clock.
+ * The lease page: a page of memory with this node's lease word (node_lease_word). Clients on this
+ * host get its descriptor over the Unix socket, and read the word without asking. Only this process
+ * can write to the page, and its size is fixed, so a reader cannot fail. The word's deadline is on
+ * the lease clock.
  *
- * The word must be stored before anything leaves that follows from its change: a client that acts on
- * a reply must not read an older word.
+ * A changed word must be stored before any reply that depends on the change is sent: a client that
+ * acts on the reply must not read the old word.
  */
 #ifndef DAEMON_LEASE_PAGE_H
 #define DAEMON_LEASE_PAGE_H

@@ -8,8 +8,8 @@
 enum { LEAVE_POLL_MS = 5, DRAIN_POLL_MS = 20 };
 
 /*
- * Replies to commands of this turn are written at its end, so the client is not closed at once. But
- * no more commands are read, because a client that never pauses would keep the node from leaving.
+ * The replies of this turn are not written yet, so the client is not closed at once. But no more of
+ * its commands are read: a client that never pauses would keep the node from leaving.
  */
 static void close_or_end(struct client *client)
 {
@@ -19,8 +19,8 @@ static void close_or_end(struct client *client)
 		client_close(client);
 }
 
-/* Lets nobody in here any more. Clients that hold something are told that they lose it; those that
- * hold nothing are closed if the node ends. */
+/* Ends all waits and takes all locks. Clients that held something are told; if the node ends,
+ * clients that held nothing are closed. */
 static void evict_clients(struct daemon *daemon)
 {
 	struct client *client;
@@ -30,7 +30,7 @@ static void evict_clients(struct daemon *daemon)
 		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
 		                       daemon->loop.now))
 			client_lost(client);
-		/* A subscriber may have to be told of the loss. */
+		/* Keep subscribers for now: they may have to be told of a loss. */
 		else if (daemon->leaving && client->subscriptions_count == 0)
 			close_or_end(client);
 	}
@@ -47,8 +47,8 @@ bool clients_are_stopping(const struct daemon *daemon)
 	return false;
 }
 
-/* Closes clients whose locks have been handed on. The end of its connection tells a client so, even
- * if it is subscribed to something else and other clients still have time to stop. */
+/* Closes clients whose locks have been handed on. A client learns of that by the end of its
+ * connection, so this does not wait for other clients, which may still have time to stop. */
 static void close_evicted(struct daemon *daemon)
 {
 	struct client *client;
@@ -59,8 +59,8 @@ static void close_evicted(struct daemon *daemon)
 	}
 }
 
-/* When the last client that had to stop has stopped, the others are closed too. Returns true when
- * that is done. */
+/* Closes the remaining clients when the last client that had to stop has stopped. Returns true when
+ * all are closed. */
 static bool clients_are_gone(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
@@ -70,10 +70,10 @@ static bool clients_are_gone(struct daemon *daemon)
 	if (clients_are_stopping(daemon))
 		return false;
 	LIST_FOREACH (client, &clients->all, all) {
-		/* The client ended its connection in this very turn, so whatever it ran is over. */
+		/* The client ended its connection in this turn, so it has stopped. */
 		if (client->closing)
 			continue;
-		/* What the client runs goes on, so nobody else may be let in. */
+		/* The client cannot stop what it runs, so nobody else may get its locks. */
 		client->forsaken = client->stays && client->told_lost;
 		clients->forsakes = clients->forsakes || client->forsaken;
 		close_or_end(client);
@@ -91,8 +91,8 @@ static void on_departure(struct loop_timer *timer)
 		daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
 	else if (daemon->loop.now >= daemon->leave_deadline)
 		daemon->ended = true;
-	/* If the node can hand over the lead of the voters, it ends at the next check, when its
-	 * last messages about that have been sent. */
+	/* If the node hands over the lead of the voters, it ends at the next check, so that the
+	 * messages about it can be sent. */
 	else if (member_left(daemon->member) && !member_hand_over(daemon->member, daemon->loop.now))
 		daemon->ended = true;
 }
@@ -153,8 +153,8 @@ void daemon_removed(struct daemon *daemon, bool removed)
 	         "%s' lets it come back",
 	         daemon_name(daemon));
 	evict_clients(daemon);
-	/* Clients hear of their losses in this turn of the loop; the timer closes their connections
-	 * later. */
+	/* Clients are told of their losses in this turn of the loop; the timer closes their
+	 * connections later. */
 	daemon->eviction.due = on_eviction;
 	loop_timer_set(&daemon->loop, &daemon->eviction,
 	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);

@@ -1,8 +1,8 @@
 /*
- * How the node leaves. Clients are told that they lose what they hold, and get their time to stop;
- * their locks go to whoever waits for them. When the node is out of the view, the loop ends;
- * without a majority of the voters it ends after one lease, after which the others may give the
- * locks of its clients away.
+ * How the node leaves. Clients are told that they lose their locks and get their time to stop; then
+ * the locks go to other clients that wait for them. When the node is out of the view, the loop
+ * ends. Without a majority of the voters the loop ends after one lease; by then the others may give
+ * its clients' locks away.
  */
 #ifndef DAEMON_LEAVE_H
 #define DAEMON_LEAVE_H
@@ -12,18 +12,18 @@
 
 struct daemon;
 
-/* Begins to leave. Already leaving: nothing happens, because a second SIGTERM must not kill us
+/* Begins to leave. Does nothing if the node is already leaving: a second SIGTERM must not kill us
  * before the peers have our last messages. */
 void daemon_leave(struct daemon *daemon);
 /*
- * Grants nothing more, and leaves when nobody here holds anything, or after that time (UINT64_MAX:
- * no limit). Clients that wait here are told that the node serves nobody. Returns how many locks
- * are held here.
+ * Grants nothing more, and leaves when no client here holds anything, or after finish_ms
+ * (UINT64_MAX: no limit). Waiting clients are told that the node serves nobody. Returns how many
+ * locks are held here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
-/* An operator has removed this node, or invited it. If it was removed, its holders are told as when
- * it leaves, and nothing is granted here; but the process goes on: it may vote until another takes
- * its place, and it comes back when it is invited. */
+/* An operator has removed this node, or invited it again. A removed node takes its clients' locks
+ * as when it leaves, and grants nothing. But the process keeps running: it may vote until another
+ * voter takes its place, and it joins again when it is invited. */
 void daemon_removed(struct daemon *daemon, bool removed);
 /* Are there clients that were told to stop and have not stopped yet? */
 bool clients_are_stopping(const struct daemon *daemon);

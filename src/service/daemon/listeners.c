@@ -29,12 +29,13 @@
 #include <unistd.h>
 
 enum {
-	PROBE_S_MAX = 32767, /* the longest idle time between probes that the system allows */
+	PROBE_S_MAX = 32767, /* the longest time between probes that the system allows */
 	LOCK_MS = 2000,      /* how long another node in this folder may take to open its socket */
 	LOCK_PAUSE_MS = 5,
 };
 
-/* There is no descriptor for another client, but a spare one is used to tell it so. */
+/* There is no descriptor left for another client. Uses the spare one to accept it and tell it
+ * so. */
 static void refuse_one(struct daemon *daemon, const struct listener *listener)
 {
 	close(daemon->listeners.spare_fd);
@@ -79,7 +80,7 @@ static struct client *accept_client(const struct listener *listener)
 		cannot_accept(daemon, listener, errno);
 		return NULL;
 	}
-	/* While clients have time to stop, others may still ask for the status. */
+	/* Accept clients while others still have time to stop: they may ask for the status. */
 	if (daemon->leaving && !clients_are_stopping(daemon)) {
 		close(fd);
 		return NULL;
@@ -87,7 +88,7 @@ static struct client *accept_client(const struct listener *listener)
 	return client_make(daemon, fd);
 }
 
-/* Reads the words of a process' command line; "" if they cannot be read. */
+/* Reads the command line of a process; "" if it cannot be read. */
 static void read_command_line(pid_t pid, char *room, size_t size)
 {
 	char path[48];
@@ -110,8 +111,8 @@ static void read_command_line(pid_t pid, char *room, size_t size)
 	room[got] = '\0';
 }
 
-/* Reads the groups of the process that connected, as they were then: its primary one, and the
- * others. The socket knows them, so that nothing has to be looked up. */
+/* Reads the primary and other groups of the process that connected, as of that moment. The socket
+ * has them, so nothing has to be looked up. */
 static void read_groups(struct client *client, uint32_t primary)
 {
 	gid_t some[64];
@@ -159,8 +160,8 @@ static void on_unix_client(struct loop_watch *watch, uint32_t events)
 	                                           .command = command});
 }
 
-/* Makes a client whose host is gone be noticed within the timeout: by probes while the connection
- * is idle, and otherwise by the lack of acknowledgements. */
+/* Makes the kernel notice within the timeout that a client's host is gone: by probes while the
+ * connection is idle, otherwise by missing acknowledgements. */
 static void watch_over(int fd, uint64_t timeout_ms)
 {
 	int on = 1, probes = 3;
@@ -198,18 +199,18 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 		getnameinfo((struct sockaddr *)&address, address_size, host, sizeof(host), port,
 		            sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(command, sizeof(command), "tcp %s:%s", host, port);
-	client_begin(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
-	                                           .uid = UINT32_MAX,
-	                                           .command = command});
+	/* the process id is not known */
+	client_begin(client, &(struct node_client){
+	                             .pid = UINT32_MAX, .uid = UINT32_MAX, .command = command});
 }
 
 /* --- listening --- */
 
 /*
- * Two nodes that start on one path at the same moment must not both find the socket of a killed
- * node there: the second would remove the first one's socket. So they take turns, under a lock on
- * the folder that ends when the descriptor is closed. Returns -1 if the lock cannot be had, or if
- * another process keeps it; then they do not take turns.
+ * Two nodes that start on one path at the same moment must not both find a killed node's socket
+ * there: the second would then remove the first one's new socket. So they take turns, by a lock on
+ * the folder, which ends when the descriptor is closed. Returns -1 if the folder cannot be locked,
+ * or if another process keeps the lock; the node then starts without it.
  */
 static int lock_folder(const char *path)
 {
@@ -229,7 +230,7 @@ static int lock_folder(const char *path)
 	return fd;
 }
 
-/* True if a node answers. The socket of a killed process does not. */
+/* Does a node accept connections on this socket? If its process was killed, nobody does. */
 static bool is_served(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -265,8 +266,8 @@ void listeners_resume(struct daemon *daemon)
 		loop_change(&daemon->loop, &listeners->tcp.watch, EPOLLIN);
 }
 
-/* With rules everybody may connect, and the rules decide. Without rules, the mode of the socket
- * admits only the node's user and group. */
+/* With rules, everybody may connect, and the rules decide what each may do. Without rules, the mode
+ * of the socket admits only the node's user and group. */
 static mode_t socket_mode(const struct daemon *daemon)
 {
 	return daemon->rules != NULL ? 0666 : 0660;
@@ -298,7 +299,7 @@ static int open_unix_locked(struct daemon *daemon)
 			return -1;
 		}
 		unlink(path);
-		/* Whatever was started under the killed node stops within its lease. */
+		/* Commands started under the killed node stop within that node's lease. */
 		uint64_t old_ms = lease_note_read(path);
 		lease_ms = old_ms > lease_ms ? old_ms : lease_ms;
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
@@ -312,7 +313,8 @@ static int open_unix_locked(struct daemon *daemon)
 	int error = daemon->listeners.socket_made ? 0 : errno;
 	umask(mask);
 	if (daemon->listeners.socket_made)
-		lease_note_write(path, lease_ms); /* nobody can connect before listen */
+		/* write it before listen, while nobody can connect */
+		lease_note_write(path, lease_ms);
 	if (daemon->listeners.socket_made && lstat(path, &stat) == 0) {
 		daemon->listeners.socket_device = stat.st_dev;
 		daemon->listeners.socket_inode = stat.st_ino;
@@ -368,7 +370,8 @@ int listeners_open(struct daemon *daemon)
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
 }
 
-/* False if another node has replaced our socket, because it found nobody serving it. */
+/* Is the socket's file still ours? Another node may have replaced it, if it found nobody serving
+ * it. */
 static bool is_ours(const struct daemon *daemon)
 {
 	struct stat stat;
@@ -388,8 +391,8 @@ void listeners_adjust(struct daemon *daemon)
 
 void listeners_close(struct daemon *daemon)
 {
-	/* If commands of a killed node's clients may still run, the next node has to wait too. It
-	 * knows by the socket that we leave behind. */
+	/* If commands may still run under locks that we cannot know of, leave the socket's file
+	 * behind: it tells the next node to wait. */
 	if (daemon->listeners.socket_made && daemon->serve_at <= daemon->loop.now &&
 	    !daemon->clients.forsakes && is_ours(daemon)) {
 		unlink(daemon->options->socket);

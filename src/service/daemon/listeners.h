@@ -1,6 +1,6 @@
 /*
  * The listeners for clients: a Unix socket and, if configured, a TCP port. Finds out who connects,
- * and tells those for whom there is no room.
+ * and refuses clients for which there is no room.
  */
 #ifndef DAEMON_LISTENERS_H
 #define DAEMON_LISTENERS_H
@@ -21,20 +21,20 @@ struct listener {
 struct listeners {
 	struct listener local, tcp;
 	bool paused; /* there is no descriptor for another client */
-	/* A descriptor in reserve. It is closed for a moment, to accept a client and tell it that
-	 * there is no room. */
+	/* A descriptor in reserve. It is closed for a moment, so that a client can be accepted and
+	 * told that there is no room. */
 	int spare_fd;
 	bool socket_made; /* the Unix socket's file is ours: it has this device and inode */
 	dev_t socket_device;
 	ino_t socket_inode;
 };
 
-/* Call it first. It notes that there are no listeners yet. */
+/* Call it first: notes that there are no listeners yet. */
 void listeners_init(struct listeners *listeners);
 /* Opens the listeners. Returns 0, or -1 after logging the reason. If a killed node has left its
  * socket, daemon->serve_at is set. */
 int listeners_open(struct daemon *daemon);
-/* No client can be accepted: the listeners are not served until listeners_resume. */
+/* Stops accepting clients until listeners_resume. */
 void listeners_pause(struct daemon *daemon);
 /* Call it when a client has gone, or some time has passed: there may be room for clients again. */
 void listeners_resume(struct daemon *daemon);

@@ -15,7 +15,7 @@
 static const char *log_name;
 static enum daemon_level log_level;
 static bool log_journal;     /* systemd adds the time, and wants the level as a number */
-static bool log_socket;      /* stderr is a socket, as that of the journal is */
+static bool log_socket;      /* stderr is a socket, such as the journal's */
 static uint64_t log_dropped; /* how many lines could not be written */
 
 /* Is stderr the journal? The environment variable alone does not tell, because it is inherited. */
@@ -96,7 +96,8 @@ void log_line(enum daemon_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	tame_text(text, strlen(text)); /* names and what peers send may contain any bytes */
+	/* the text may have names or texts from peers, with any bytes */
+	tame_text(text, strlen(text));
 	if (log_dropped > 0 || !write_line(line, format_line(level, text, line, sizeof(line))))
 		log_dropped++;
 }

@@ -16,7 +16,7 @@ void log_open(const char *name, enum daemon_level level);
 __attribute__((format(printf, 2, 3))) void log_line(enum daemon_level level, const char *format,
                                                     ...);
 
-/* A rate limit for lines that strangers can cause: one a second. All zero: none was written yet. */
+/* A rate limit for lines that strangers can cause: one a second. Begin with a struct of zeros. */
 struct log_limit {
 	uint64_t last_at; /* when the last line passed, in nanoseconds */
 };

@@ -35,7 +35,7 @@ void loop_close_fd(struct loop *loop, struct loop_watch *watch)
 {
 	if (watch->fd < 0)
 		return;
-	/* Closing alone is not enough if another process has the descriptor too. */
+	/* Closing would not end the watch if another process has the descriptor too. */
 	control(loop, EPOLL_CTL_DEL, watch, 0);
 	close(watch->fd);
 	watch->fd = -1;
@@ -98,7 +98,7 @@ void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at)
 
 static void serve_timers(struct loop *loop)
 {
-	/* If a callback sets a timer for a time that has passed, it is served in the next turn. */
+	/* A timer that a callback sets to a time in the past is served in the next turn. */
 	for (size_t left = loop->heap_count;
 	     left > 0 && loop->heap_count > 0 && loop->heap[1]->at <= loop->now; left--) {
 		struct loop_timer *timer = loop->heap[1];

@@ -1,17 +1,17 @@
 /*
- * The daemon's one event loop, and its one clock.
+ * The daemon's only event loop, and its only clock.
  *
  * A turn sleeps until a descriptor is ready or a timer is due, and then calls the callbacks:
- * descriptors first, timers after them. The clock is read before each descriptor (loop->now): the
- * process may have been stopped in between, and what has arrived must not be handled as if the
- * lease were still valid. The time that clients have to stop is counted
- * from a new reading of its own (clock_lease_ns), after they were told.
+ * descriptors first, timers after them. The clock is read before each descriptor is served
+ * (loop->now): the process may have been stopped in between, and input must not be handled as if
+ * the lease were still valid. The time that clients have to stop is counted from a later reading
+ * (clock_lease_ns), after they were told.
  *
  * The clock is the lease clock (lease_clock.h): it goes on while the machine is suspended, and is
- * not slewed. All timers share one kernel timer, which stays set while the loop sleeps and wakes.
- * The kernel has no timer on the lease clock, so it is one on CLOCK_BOOTTIME, set to a time as far
- * ahead. While the system's clock is slewed, it may ring early or late by a few percent of the time
- * that it was set for; if it rings early, the loop sets it again.
+ * not slewed. All timers share one kernel timer, which stays set when the loop wakes for another
+ * reason. The kernel has no timer on the lease clock, so this one runs on CLOCK_BOOTTIME, set for
+ * the same length of time. While the system's clock is slewed, it may expire early or late, by a
+ * few percent of that length; if it is early, the loop sets it again.
  */
 #ifndef DAEMON_LOOP_H
 #define DAEMON_LOOP_H
@@ -32,7 +32,7 @@ struct loop_watch {
 	void (*ready)(struct loop_watch *watch, uint32_t events);
 };
 
-/* A deadline. A timer that is all zero except for `due` is not set. */
+/* A deadline. A timer whose fields are zero, except `due`, is not set. */
 struct loop_timer {
 	uint64_t at;
 	size_t place; /* the index of this timer in the heap, from 1; 0: the timer is not set */
@@ -41,7 +41,7 @@ struct loop_timer {
 
 struct loop {
 	int epoll_fd;
-	uint64_t now; /* when this turn began */
+	uint64_t now; /* the time of the last reading of the clock in this turn */
 	struct loop_watch alarm;
 	uint64_t alarm_at; /* the time to which the kernel's timer is set */
 	struct loop_timer **heap;
@@ -49,7 +49,7 @@ struct loop {
 };
 
 void loop_open(struct loop *loop);
-/* Frees the loop. The owners still own their descriptors and timers. */
+/* Frees the loop, but not the descriptors and timers, which belong to others. */
 void loop_close(struct loop *loop);
 
 /* Sleeps, unless `busy`, until something is ready or due, or until `deadline`, and serves it. */
@@ -63,7 +63,7 @@ void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events);
  * over. */
 void loop_close_fd(struct loop *loop, struct loop_watch *watch);
 
-/* Sets the timer to that time, whatever it was set to before. LOOP_NEVER clears it. */
+/* Sets the timer to this time, even if it was set to another. LOOP_NEVER clears it. */
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at);
 void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
 

@@ -25,7 +25,8 @@ void notify_send(const char *state)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* If the service manager does not listen, it did not ask to be notified. */
+	/* A failure does not matter: a service manager that does not listen does not want to be
+	 * notified. */
 	ssize_t sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
 	                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
 	(void)sent;

@@ -22,17 +22,17 @@
 #include <unistd.h>
 
 enum {
-	/* A connection without acknowledgements for a third of the lease is dead: another way must
-	 * be tried while there is time. */
+	/* A connection without acknowledgements for a third of the lease counts as dead, so that
+	 * another can be tried before the lease ends. */
 	SILENT_CUT_PART = 3,
 	SILENT_CUT_MS_MIN = 500,
 	READS_MAX = 16, /* the most reads of one connection in a turn */
-	/* How many connections may be open that have not shown yet who they are. */
+	/* How many connections may be open whose other side has not yet shown who it is. */
 	STRANGERS_MAX = 128,
 };
 
-/* The look-up of a host's name, in a thread of the C library. It may take longer than the
- * connection that needs it lives. */
+/* The look-up of a host's name, in a thread of the C library. It may outlive the connection that
+ * needs it. */
 struct lookup {
 	LIST_ENTRY(lookup) entry;
 	/* The connection that wants the address; NULL: nobody waits any more. */
@@ -54,7 +54,7 @@ struct peer_socket {
 	struct addrinfo *addresses, *address; /* all addresses, and the one that is being tried */
 	uint32_t events;
 	bool accepted, connecting, shut;
-	uint64_t network; /* accepted: the network from which it comes, see network_of */
+	uint64_t network; /* if accepted: the other side's network, see network_of */
 };
 
 struct peers {
@@ -68,7 +68,7 @@ struct peers {
 	LIST_HEAD(, lookup) lookups;
 };
 
-/* --- the end of a socket --- */
+/* --- closing sockets --- */
 
 static void close_socket(struct peer_socket *socket, const char *why)
 {
@@ -89,8 +89,8 @@ void peers_close_connection(struct connection *connection)
 	close_socket(connection_user(connection), NULL);
 }
 
-/* Stops or resumes accepting. It stops if there is no descriptor for another connection, or too
- * many strangers are connected, until some of them have gone. */
+/* Stops or resumes accepting. The listener is paused while there is no descriptor for another
+ * connection, or while too many strangers are connected. */
 static void pause_listener(struct peers *peers, bool pause)
 {
 	if (peers->paused == pause || peers->listener.fd < 0)
@@ -99,9 +99,14 @@ static void pause_listener(struct peers *peers, bool pause)
 	loop_change(&peers->daemon->loop, &peers->listener, pause ? 0 : EPOLLIN);
 }
 
+static bool is_full(const struct peers *peers)
+{
+	return peers->sockets_count >= PEERS_SOCKETS_MAX / 2;
+}
+
 void peers_resume(struct daemon *daemon)
 {
-	pause_listener(daemon->peers, false);
+	pause_listener(daemon->peers, is_full(daemon->peers));
 }
 
 void peers_forget_closed(struct daemon *daemon)
@@ -112,7 +117,7 @@ void peers_forget_closed(struct daemon *daemon)
 		if (socket->accepted)
 			daemon->peers->sockets_count--;
 		free(socket);
-		pause_listener(daemon->peers, false);
+		peers_resume(daemon);
 	}
 }
 
@@ -135,7 +140,7 @@ static bool read_socket(struct peer_socket *socket)
 	return (size_t)size == sizeof(daemon->inbox);
 }
 
-/* Writes what the connection has. Returns false if the socket is closed. */
+/* Writes the connection's output. Returns false if the socket is closed. */
 static bool write_output(struct peer_socket *socket)
 {
 	const uint8_t *bytes;
@@ -191,7 +196,7 @@ void peers_flush(struct daemon *daemon)
 	}
 }
 
-/* --- the beginning of a socket --- */
+/* --- new sockets --- */
 
 static void connect_next(struct peer_socket *socket, const char *why);
 
@@ -224,7 +229,8 @@ static void on_socket_ready(struct loop_watch *watch, uint32_t events)
 		                    connection_reads(socket->connection) && read_socket(socket);
 		     reads++)
 			;
-		/* The connection is not being read, but the other side is gone. */
+		/* Reading would have shown that the other side is gone, but the connection is not
+		 * read now. */
 		if (watch->fd >= 0 && !connection_reads(socket->connection) &&
 		    (events & (EPOLLHUP | EPOLLERR)) != 0)
 			close_socket(socket, NULL);
@@ -281,9 +287,9 @@ static uint64_t network_of(const struct sockaddr *address)
 }
 
 /*
- * Strangers must not keep members out. If there are too many, the network with most of them loses
- * its oldest one. So a flood from one host displaces only itself; and even from a member's own host
- * it would have to be faster than the member's handshake.
+ * Strangers must not keep members out. If there are too many, the oldest stranger of the network
+ * with the most strangers is closed. So a flood from one host displaces only itself. Even a flood
+ * from a member's own host would have to be faster than that member's handshake.
  */
 static void limit_strangers(struct peers *peers)
 {
@@ -297,7 +303,7 @@ static void limit_strangers(struct peers *peers)
 	}
 	if (count <= STRANGERS_MAX)
 		return;
-	for (uint32_t i = 0; i < count; i++) { /* the newest comes first */
+	for (uint32_t i = 0; i < count; i++) { /* the list begins with the newest */
 		uint32_t alike = 0;
 		for (uint32_t k = 0; k < count; k++)
 			alike += strangers[k]->network == strangers[i]->network;
@@ -312,6 +318,40 @@ static void limit_strangers(struct peers *peers)
 	close_socket(socket, NULL);
 }
 
+static uint32_t count_namesakes(const struct peers *peers, const char *name)
+{
+	const struct peer_socket *socket;
+	uint32_t count = 0;
+
+	LIST_FOREACH (socket, &peers->sockets, entry) {
+		const char *other = socket->accepted ? connection_peer(socket->connection) : NULL;
+		count += other != NULL && strcmp(other, name) == 0;
+	}
+	return count;
+}
+
+/* A member must not keep the others out either. If there is no room for another connection, the member
+ * with most of them loses its oldest one. */
+static void limit_namesakes(struct peers *peers)
+{
+	struct peer_socket *socket, *oldest = NULL;
+	uint32_t most = PEERS_NAMESAKES_MAX + 1;
+
+	LIST_FOREACH (socket, &peers->sockets, entry) { /* the newest comes first */
+		const char *name = socket->accepted ? connection_peer(socket->connection) : NULL;
+		uint32_t count = name != NULL ? count_namesakes(peers, name) : 0;
+		if (count >= most) {
+			most = count;
+			oldest = socket;
+		}
+	}
+	if (oldest == NULL)
+		return;
+	connection_complain(oldest->connection,
+	                    "it has too many connections: the oldest ones are closed");
+	close_socket(oldest, NULL);
+}
+
 static void accept_one(struct peers *peers, int fd, const struct sockaddr *address,
                        socklen_t address_size)
 {
@@ -322,7 +362,8 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 		close(fd);
 		return;
 	}
-	if (++peers->sockets_count >= PEERS_SOCKETS_MAX / 2)
+	peers->sockets_count++;
+	if (is_full(peers))
 		pause_listener(peers, true);
 	tune(daemon, fd);
 	getnameinfo(address, address_size, host, sizeof(host), NULL, 0, NI_NUMERICHOST);
@@ -334,12 +375,14 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 	socket->network = network_of(address);
 	socket->connection = member_accepted(daemon->member, host, socket, daemon->loop.now);
 	limit_strangers(peers);
+	if (peers->paused)
+		limit_namesakes(peers);
 }
 
 static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 {
 	struct peers *peers = (struct peers *)((char *)watch - offsetof(struct peers, listener));
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {0};
 	socklen_t size = sizeof(address);
 	int fd = accept4(watch->fd, (struct sockaddr *)&address, &size,
 	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -505,9 +548,10 @@ void peers_dial(struct daemon *daemon, struct connection *connection, const char
 		look_up(socket, host, port);
 }
 
-/* --- the whole --- */
+/* --- opening and closing all --- */
 
-/* A restart needs the data directory alone: it has the address where others reach this node. */
+/* A node that is started again needs only its data directory, which has the address where others
+ * reach the node. */
 static int find_listen(const struct daemon *daemon, struct daemon_address *ret_listen, char *room,
                        size_t size)
 {
@@ -568,8 +612,8 @@ void peers_close(struct daemon *daemon)
 		close_socket(LIST_FIRST(&peers->sockets), NULL);
 	peers_forget_closed(daemon);
 	loop_close_fd(&daemon->loop, &peers->listener);
-	/* A thread that still looks up a host would write to a closed eventfd. So the eventfd stays
-	 * open; the process ends soon. */
+	/* Leave the eventfd open if a thread is still looking up a host and will write to it; the
+	 * process ends soon. */
 	if (!LIST_EMPTY(&peers->lookups))
 		return;
 	loop_close_fd(&daemon->loop, &peers->bell);

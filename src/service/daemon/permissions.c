@@ -30,9 +30,10 @@ static bool refuse(struct client *client, enum verb verb, const struct resp_argu
 }
 
 /*
- * Does the client subscribe because it wants to hold the lock? libbaton asks for the reasons of
- * losses, and subscribes before it asks for the lock. Whether that needs "lock" or "elect" is known
- * only then, so the subscription is not refused: each event is decided when it comes.
+ * Does the client subscribe because it wants to hold the lock? libbaton does so: it asks for the
+ * reasons of losses and subscribes, and only then sends LOCK or ELECT. Which of the two verbs it
+ * needs is not known before, so the subscription is not refused; permission_hears decides on each
+ * event.
  */
 static bool is_holders(const struct client *client, unsigned verbs)
 {
@@ -43,7 +44,7 @@ bool permission_for(struct client *client, unsigned verbs, const struct resp_arg
 {
 	const struct rules *rules = client->daemon->rules;
 
-	/* SUBSCRIBE is allowed by several verbs; a client that is refused only wanted to observe. */
+	/* Several verbs allow SUBSCRIBE. If none is allowed, the refusal names "observe". */
 	return rules == NULL || is_holders(client, verbs) ||
 	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
 	       refuse(client, (verbs & VERB_OBSERVE) != 0 ? VERB_OBSERVE : (enum verb)verbs, name);
@@ -66,9 +67,9 @@ bool permission_sees(const struct client *client, struct node_bytes name)
 }
 
 /*
- * Decided when an event comes, not when the client subscribed: rules may have changed since. A
- * client that may take a lock has to know when it loses it, so it hears of that lock without
- * "observe" too; but not what a leader publishes.
+ * Decides for each event, not when the client subscribes, because rules may change in between. A
+ * client that may take a lock must learn when it loses it, so it hears of that lock even without
+ * "observe"; but not what a leader publishes.
  */
 bool permission_hears(const struct client *client, const struct node_effect *effect)
 {
@@ -83,7 +84,7 @@ bool permission_hears(const struct client *client, const struct node_effect *eff
 	return rules_allow(rules, &client->subject, verbs, name.bytes, name.size);
 }
 
-/* --- what a client asks about itself --- */
+/* --- a client's questions about itself --- */
 
 /* Sends the JSON as a text, and frees it. */
 static bool reply_json(struct client *client, json_t *json)

@@ -1,6 +1,6 @@
 /*
- * What a client may do here, by the rules of this node. Without rules everybody may do everything,
- * and asking costs a branch.
+ * Decides by the rules of this node what a client may do. Without rules everybody may do
+ * everything, and a check costs one branch.
  */
 #ifndef DAEMON_PERMISSIONS_H
 #define DAEMON_PERMISSIONS_H
@@ -11,11 +11,10 @@
 
 struct client;
 
-/* True if one of these verbs is allowed for the lock. Otherwise the client is told which rule is
- * missing: that of the lowest verb. */
+/* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing:
+ * "observe", or the only verb. */
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name);
-/* True if the verb is allowed for any lock at all. Otherwise the client is told which rule is
- * missing. */
+/* Is the verb allowed for at least one lock? If not, tells the client which rule is missing. */
 bool permission_somewhere(struct client *client, enum verb verb);
 
 /* May the client see this lock in a STATUS? */
@@ -23,7 +22,7 @@ bool permission_sees(const struct client *client, struct node_bytes name);
 /* May the client hear this event, to which it has subscribed? */
 bool permission_hears(const struct client *client, const struct node_effect *effect);
 
-/* Commands that a client may use whatever the rules are: WHOAMI, CAN name. */
+/* WHOAMI and CAN name: commands that need no permission. */
 bool serve_whoami(struct client *client, const struct resp_argument *a, uint32_t count);
 bool serve_can(struct client *client, const struct resp_argument *a, uint32_t count);
 

@@ -97,7 +97,7 @@ void reload_begin(struct daemon *daemon)
 
 void reload_close(struct daemon *daemon)
 {
-	/* The thread may still write to the descriptor. */
+	/* While a job is running, its thread may still write to the descriptor. */
 	if (daemon->reload.job == NULL)
 		loop_close_fd(&daemon->loop, &daemon->reload.done);
 	rules_destroy(daemon->rules);

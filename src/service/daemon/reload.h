@@ -1,11 +1,10 @@
 /*
- * SIGHUP: the rules are read again, in a thread of their own, because looking up a user or a group
- * may ask a server somewhere and take seconds. The old rules are in force until the new ones are
+ * SIGHUP: the rules are read again, in a thread of its own, because looking up a user or a group
+ * may ask a remote server and take seconds. The old rules are in force until the new ones are
  * complete; if the new ones are wrong, the old ones stay.
  *
- * A change takes nothing from anybody who has it: a lock that is held stays held, and a command
- * that was accepted is carried out. The next command is decided by the new rules, and so is the
- * next event of a subscription.
+ * New rules take nothing away: a lock that is held stays held, and a command that was accepted is
+ * carried out. They apply from the next command on, and from the next event of a subscription on.
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H

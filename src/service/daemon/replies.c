@@ -66,7 +66,7 @@ bool reply_wrong(struct client *client, const char *format, ...)
 	return true;
 }
 
-/* Writes which members did not answer; if none is named, only the word. */
+/* Writes the error SILENT with the members that did not answer, if any are named. */
 static void tell_silent(struct client *client, const struct node_bytes *names)
 {
 	buffer_append(&client->output, "-SILENT", 7);
@@ -106,7 +106,8 @@ static void tell_leader_and_silent(struct client *client, const struct node_effe
 	}
 }
 
-/* The client counts from when it asked, which may have been in this turn. */
+/* The client adds this to the time at which it asked, which may be after the turn began: subtract
+ * the time since. */
 void reply_left(struct client *client, uint64_t left_ns)
 {
 	uint64_t passed_ns = clock_lease_ns() - client->daemon->loop.now;
@@ -146,7 +147,7 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 		resp_nil(output, client->version);
 		break;
 	case REPLY_NUMBER:
-		if (client->argument > 0) /* the command will be given again, and answered then */
+		if (client->argument > 0) /* SUBSCRIBE is served again, and replies then */
 			client->subscriptions_count = (uint32_t)effect->reply.number;
 		else
 			resp_integer(output, effect->reply.number);
@@ -179,8 +180,8 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 	client_answered(client);
 }
 
-/* Writes a message on a channel; `pattern` is NULL if the subscription is to that channel
- * itself. */
+/* Writes a message on a channel; `pattern` is NULL if the client subscribes to the channel by
+ * name. */
 static void tell_message(struct client *client, struct node_bytes pattern,
                          struct node_bytes channel, const char *text, size_t size)
 {
@@ -210,19 +211,20 @@ void reply_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending || !permission_hears(client, effect))
 		return;
-	/* Events have a limit of their own, because a long reply may stand before them. */
+	/* Events are counted apart from replies, because a long reply may come before them in the
+	 * output. */
 	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)
 		client->events_size = 0;
 	if (client->events_size > CLIENT_EVENTS_MAX) {
 		if (client->events_dropped++ == 0)
 			log_line(LEVEL_WARNING,
-			         "a subscriber does not read: it is sent no events until it does");
+			         "a subscriber does not read: it gets no events until it does");
 		return;
 	}
 	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
 	                    (unsigned long long)effect->event.fence, (int)effect->event.member.size,
 	                    effect->event.member.bytes, has_value ? " " : "");
-	/* Read the clock here: the time that the client has to stop begins later. */
+	/* Read the clock now, which is before the client's time to stop begins. */
 	if (effect->event.kind == EVENT_LOST && client->timed)
 		size += snprintf(message + size, sizeof(message) - (size_t)size, "%llu ",
 		                 (unsigned long long)(clock_lease_ns() / LOOP_MS));
@@ -235,7 +237,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 	client->events_size += buffer_size(&client->output) - before;
 }
 
-/* Tells every channel, because any of them may have missed something. */
+/* Tells the client on every channel, because any of them may have missed events. */
 void reply_dropped(struct client *client)
 {
 	const struct subscription *at;

@@ -10,10 +10,10 @@
  * subscribed to. */
 void reply_tell(struct client *client, const struct node_effect *effect);
 void reply_event(struct client *client, const struct node_effect *effect);
-/* Writes what was left of the lease when the turn began, less the time since then, in whole
- * milliseconds; or nil, if there is no lease that could end. */
+/* Writes what is left of the lease, in whole milliseconds, or nil if there are no leases. `left_ns`
+ * is what was left when the turn began; the time since then is subtracted. */
 void reply_left(struct client *client, uint64_t left_ns);
-/* The client reads again: tells it how many events were dropped. */
+/* Call it when the client reads again: tells it how many events were dropped. */
 void reply_dropped(struct client *client);
 
 /* Returns a sentence for an error code of the node. */

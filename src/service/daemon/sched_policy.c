@@ -10,8 +10,8 @@
 
 enum {
 	LONG_NS = 250000, /* a longer mean wait for the processor is too long */
-	/* The number of turns of the loop between two looks, or fewer if turns take long. A look
-	 * costs a system call, and a single wait says little. */
+	/* How many turns of the loop pass between two looks at the statistics; fewer if turns take
+	 * long. A look costs a system call, and a single wait says little. */
 	LOOK_TURNS = 256,
 	LOOK_TURNS_LEAST = 4,
 	LOOK_MS = 10,
@@ -65,13 +65,13 @@ static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uin
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	/* If the system does not count these, they are 0. */
+	/* Both are 0 if the kernel does not count them. */
 	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2 &&
 	       *ret_runs > 0;
 }
 
-/* Changes the policy, but only from the other one of the two: another program may have set one in
- * between. */
+/* Changes the policy between SCHED_OTHER and SCHED_BATCH, unless it is not the one that this code
+ * set last: then another program has changed it. */
 static bool change_policy(bool yields)
 {
 	static const struct sched_param none;

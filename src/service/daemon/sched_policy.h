@@ -1,12 +1,12 @@
 /*
- * How the node shares a processor with its clients.
+ * Decides how the node shares a processor with its clients.
  *
- * A client that sends UNLOCK and goes on need not be interrupted for that: there is time until it
- * waits for something. So the node yields (SCHED_BATCH): it interrupts no other process when it is
- * woken, and reads the UNLOCK together with the LOCK that follows. But if something else keeps the
- * processor busy, answers would wait for the end of its time slice. So the node measures how long
- * it was ready but did not run. Where that is long, it competes like all others (SCHED_OTHER) and
- * tries to yield again later, less and less often.
+ * When a client sends UNLOCK and goes on working, the node need not interrupt it: the UNLOCK can
+ * wait until the client waits for something. So the node yields (SCHED_BATCH): it interrupts no
+ * other process when it is woken, and reads the UNLOCK together with the LOCK that follows. But if
+ * something else keeps the processor busy, answers would wait for the end of its time slice. So the
+ * node measures how long it was ready but did not run. If that takes too long, it competes like all
+ * other processes (SCHED_OTHER) and tries to yield again later, at growing intervals.
  */
 #ifndef DAEMON_SCHED_POLICY_H
 #define DAEMON_SCHED_POLICY_H
@@ -17,12 +17,12 @@
 struct sched_policy {
 	int stat_fd; /* the descriptor of the statistics; -1: the policy is left as it is */
 	bool yields;
-	uint64_t since_ms; /* since when the node yields, or does not */
+	uint64_t since_ms; /* when the node last began or ceased to yield */
 	uint64_t since_runs;
-	/* How long the node must not yield, because yielding was wrong; 0: it was not wrong
-	 * lately. */
+	/* How long the node must not yield, because yielding made it wait too long; 0: it did not
+	 * do so lately. */
 	uint64_t penalty_ms;
-	bool doubtful;  /* the last look says that yielding is wrong */
+	bool doubtful;  /* at the last look, the node had waited too long */
 	uint32_t turns; /* how many turns of the loop there were since the last look */
 	uint64_t looked_ms;
 	/* How long the process has waited for a processor and how often it ran, at the last
@@ -30,7 +30,7 @@ struct sched_policy {
 	uint64_t waited_ns, runs;
 };
 
-/* Begins to choose the policy. Leaves it as it is if one was set from outside, or if the system
+/* Begins to choose the policy. Leaves it alone if another was set from outside, or if the system
  * does not tell how long the process waits. */
 void sched_policy_open(struct sched_policy *policy, uint64_t now_ms);
 void sched_policy_close(struct sched_policy *policy);

@@ -1,9 +1,9 @@
 /*
  * STATUS as JSON.
  *
- * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. The
- * node serves others in the meantime: each turn of the loop makes a part of it (status_continue).
- * The reply begins with its length, so it is sent when it is complete.
+ * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. So that
+ * the node can serve others in the meantime, each turn of the loop makes a part of it
+ * (status_continue). The reply begins with its length, so it can be sent only when it is complete.
  */
 #include "status_json.h"
 
@@ -23,7 +23,7 @@ static json_t *text(const char *bytes, size_t size)
 {
 	if (size == 0)
 		return json_string("");
-	/* Many readers of JSON refuse a 0 in a string. */
+	/* Many JSON parsers refuse a 0 byte in a string. */
 	json_t *json = memchr(bytes, '\0', size) == NULL ? json_stringn(bytes, size) : NULL;
 	if (json != NULL)
 		return json;
@@ -86,6 +86,23 @@ static json_t *links_json(const struct daemon *daemon)
 	return links;
 }
 
+/* Returns what each member has counted that has answered. A sum over members would say little when
+ * members come and go. */
+static json_t *counts_json(const struct node_status *status)
+{
+	json_t *counts = json_object();
+
+	for (uint32_t i = 0; i < status->members_count; i++) {
+		const struct node_status_member *member = &status->members[i];
+		if (!member->silent)
+			json_object_set_new(counts, member->name,
+			                    json_pack("{s:I, s:I}", "grants",
+			                              (json_int_t)member->grants, "sent",
+			                              (json_int_t)member->sent));
+	}
+	return counts;
+}
+
 static json_t *messages_json(const struct daemon *daemon, const struct node_status *status,
                              uint64_t *ret_grants)
 {
@@ -142,7 +159,7 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	else if (unborn != NULL && *unborn != '\0')
 		snprintf(ret_text, size, "%s%s%s", unborn, refusal != NULL ? "; " : "",
 		         refusal != NULL ? refusal : "");
-	else if (refusal != NULL) /* tells more than a missing connection does */
+	else if (refusal != NULL) /* a refusal says more than that a connection is missing */
 		snprintf(ret_text, size, "%s", refusal);
 	else if (member_identity(daemon->member)
 	                 ->witness) /* a witness gets no lease from the voters */
@@ -169,7 +186,7 @@ struct status_job {
 	json_t *tail;       /* the members of the JSON object after the locks */
 	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
-	bool begun;         /* the present lock is being written: its waiters are next */
+	bool begun;         /* the beginning of the current lock is written; its waiters are next */
 	bool any;           /* a lock was written: the next one needs a comma */
 	uint32_t lock, waiter;
 };
@@ -282,8 +299,9 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	node_status_keep(status);
 	json_t *messages = messages_json(daemon, status, &grants);
 	json_t *members = members_json(status, silent);
-	job->tail = json_pack("{s:o, s:I, s:o, s:o}", "messages", messages, "grants",
-	                      (json_int_t)grants, "silent", silent, "links", links_json(daemon));
+	job->tail = json_pack("{s:o, s:I, s:o, s:o, s:o}", "messages", messages, "grants",
+	                      (json_int_t)grants, "silent", silent, "links", links_json(daemon),
+	                      "by_member", counts_json(status));
 	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
 	append_json(&job->text,
@@ -380,8 +398,8 @@ void status_cancel(struct client *client)
 	client->status_job = NULL;
 }
 
-/* Works on the first reply, which then becomes the last in the queue: so a short one does not wait
- * for a long one. */
+/* Works on the first reply and moves it to the end of the queue, so that a short reply does not
+ * wait for a long one. */
 bool status_continue(struct daemon *daemon)
 {
 	struct status_job *job = TAILQ_FIRST(&daemon->status_jobs);
@@ -392,7 +410,7 @@ bool status_continue(struct daemon *daemon)
 	if (work(job)) {
 		send_job(job);
 		free_job(job);
-		return true; /* the reply must be written, and there may be others */
+		return true; /* the reply must be written, and more replies may be in the queue */
 	}
 	TAILQ_INSERT_TAIL(&daemon->status_jobs, job, entry);
 	return true;

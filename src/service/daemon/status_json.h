@@ -1,5 +1,5 @@
 /*
- * The reply to STATUS, as JSON. A long one is made in parts, one in each turn.
+ * The reply to STATUS, as JSON. A long reply is made in parts, one in each turn of the loop.
  */
 #ifndef DAEMON_STATUS_JSON_H
 #define DAEMON_STATUS_JSON_H
@@ -24,7 +24,7 @@ bool status_continue(struct daemon *daemon);
 /* Drops the reply of a client that is gone. */
 void status_cancel(struct client *client);
 
-/* Tells why the node serves nobody. Returns false if it does serve. */
+/* Writes why the node serves nobody. Returns false if it does serve. */
 enum { WAITS_FOR_MAX = 512 };
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size);
 

@@ -42,8 +42,7 @@ int trust_open(struct daemon *daemon)
 {
 	if (daemon->options->tls.ca == NULL)
 		return 0;
-	/* Another process of the same user must not read the key from this one's memory, and no core
-	 * dump may have it. */
+	/* Keep the key out of core dumps, and out of reach of other processes of the same user. */
 	prctl(PR_SET_DUMPABLE, 0);
 	daemon->credentials = load(daemon);
 	if (daemon->credentials == NULL)
@@ -70,7 +69,7 @@ void trust_reload(struct daemon *daemon)
 	trust_watch(daemon);
 }
 
-/* When a certificate has ended, open connections stay, but no new ones can be made. */
+/* After a certificate has expired, open connections stay, but no new ones can be made. */
 void trust_watch(struct daemon *daemon)
 {
 	if (daemon->credentials == NULL)

@@ -1,6 +1,6 @@
 /*
- * The files with which a node proves who it is and recognizes others. They are read at the start,
- * read again on SIGHUP, and watched for the end of a certificate.
+ * The files with which a node proves who it is and recognizes others. They are read at the start
+ * and again on SIGHUP. The node warns before a certificate expires.
  */
 #ifndef DAEMON_TRUST_H
 #define DAEMON_TRUST_H

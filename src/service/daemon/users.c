@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exists as long as it has a connection, so that there are at most as many as connections. */
+/* A user exists only while it has a connection, so there are never more users than connections. */
 struct user {
 	LIST_ENTRY(user) entry;
 	uint32_t count; /* how many connections this user has */

@@ -1,6 +1,6 @@
 /*
- * How many connections each user has, so that one user cannot take the room of all others. A user is
- * a uid, or the name of a certificate; all clients without either are one user together.
+ * Counts the connections of each user, so that one user cannot take them all. A user is a uid or
+ * the name in a certificate; all clients without either count as one user.
  */
 #ifndef DAEMON_USERS_H
 #define DAEMON_USERS_H
@@ -18,7 +18,8 @@ struct users {
 	struct user_bucket buckets[USERS_BUCKETS];
 };
 
-/* Counts another connection of the subject. Returns its user; or NULL if that has `most` already. */
+/* Counts another connection of the subject. Returns its user, or NULL if the user already has
+ * `most` connections. */
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most);
 /* Counts one connection less. `user` may be NULL. */
 void user_leave(struct user *user);

@@ -6,7 +6,7 @@
 
 #include <xxhash.h>
 
-/* A row's checksum begins with its table, so that it never fits a row of another table. */
+/* The checksum of a row covers its table, so that the row cannot pass in another table. */
 enum table { ADDRESSES = 1, BALLOT, IDENTITY, LOG, SNAPSHOT, TOTAL };
 
 struct summing {

@@ -10,7 +10,7 @@ struct content_address {
 	char *name, *address;
 };
 
-/* All zero means empty. */
+/* A struct of zeros is an empty content. */
 struct content {
 	struct durable_content durable;
 	struct durable_entry *entries;

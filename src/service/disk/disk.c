@@ -23,8 +23,8 @@
 
 #define FILE_NAME "baton.db"
 #define NEW_NAME "baton.db.new"
-/* APPLICATION is "batn", which `file` and people see in the header; FORMAT is the version of the
- * tables. */
+/* APPLICATION is "batn", by which `file` and people recognise the database; FORMAT is the version
+ * of the tables. */
 enum { APPLICATION = 0x6261746e, FORMAT = 1, CHECKPOINT_PAGES = 100 };
 
 #define ONE "one INTEGER PRIMARY KEY CHECK (one = 1)"
@@ -81,7 +81,8 @@ static int explain(struct disk *disk, int code)
 		say(disk->text, "the database is in use by another process");
 		return DISK_EINUSE;
 	}
-	/* If SQLite finds an error in our fixed statements, the table is not ours. */
+	/* Our statements are fixed, so an error in one of them means that the tables are not
+	 * ours. */
 	if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || kind == SQLITE_ERROR ||
 	    kind == SQLITE_SCHEMA || kind == SQLITE_CONSTRAINT) {
 		say(disk->text, "the database is damaged: %s", why);
@@ -281,8 +282,8 @@ static bool take_address(struct disk *disk, sqlite3_stmt *row)
 	return true;
 }
 
-/* This row is read last. It checks that there are exactly the rows that the last transaction left.
- * */
+/* Reads the row with the totals, after all others: checks that the database has exactly the rows
+ * that the last transaction left. */
 static bool take_total(struct disk *disk, sqlite3_stmt *row)
 {
 	uint64_t start = column_number(row, 0);
@@ -322,8 +323,8 @@ static bool take_integrity(struct disk *disk, sqlite3_stmt *row)
 
 static bool take_journal(struct disk *disk, sqlite3_stmt *row)
 {
-	/* In another mode SQLite would ignore the write-ahead log, and old rows would seem to be
-	 * the last. */
+	/* In another mode SQLite would ignore the write-ahead log, and older rows would seem to be
+	 * current. */
 	if (strcmp(column_text(row, 0), "wal") == 0)
 		return true;
 	say(disk->text, "the database is damaged: its header does not name a write-ahead log");
@@ -398,8 +399,8 @@ static bool exists(const char *path)
 	return lstat(path, &status) == 0;
 }
 
-/* Locks the directory, because only one process may use it: a write-ahead log must not be examined
- * while another process writes to it. */
+/* Locks the directory for this process: a write-ahead log must not be examined while another
+ * process writes to it. */
 static int lock_directory(struct disk *disk, const char *directory)
 {
 	if (strlen(directory) > PATH_MAX - 64) {
@@ -425,8 +426,8 @@ static int connect_database(struct disk *disk, const char *path)
 	if (code != SQLITE_OK)
 		return explain(disk, code);
 	sqlite3_extended_result_codes(disk->database, 1);
-	/* In exclusive mode SQLite keeps no file of shared memory, so that only the database and
-	 * its log matter. */
+	/* In exclusive mode SQLite uses no file of shared memory, so only the database and its log
+	 * matter. */
 	int result = execute(disk, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
 	                           "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 	sqlite3_wal_autocheckpoint(disk->database, CHECKPOINT_PAGES);
@@ -486,8 +487,8 @@ int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_
 
 	if (result != DISK_OK) {
 		memcpy(ret_text, disk->text, DISK_TEXT_MAX);
-		/* SQLite must make no checkpoint when it closes: that would write the write-ahead
-		 * log into a damaged database. */
+		/* No checkpoint on closing: it would write the write-ahead log into a database that
+		 * may be damaged. */
 		if (disk->database != NULL)
 			sqlite3_db_config(disk->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
 			                  NULL);
@@ -703,7 +704,8 @@ int disk_write_address(struct disk *disk, const char *name, const char *address)
 	                         : end_transaction(disk, replace_address(disk, name, address));
 }
 
-/* The identity must be in the file itself, whatever becomes of the write-ahead log. */
+/* Writes everything into the database file itself, so that the identity survives even if the
+ * write-ahead log is lost. */
 static int checkpoint(struct disk *disk)
 {
 	int result = execute(disk, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -729,7 +731,7 @@ int disk_write_identity(struct disk *disk, const void *identity, size_t identity
 	return result != DISK_OK ? result : checkpoint(disk);
 }
 
-/* Creating. */
+/* --- creating --- */
 
 static int fill_new(struct disk *disk, const void *identity, size_t identity_size)
 {
@@ -786,7 +788,7 @@ static int create_in(struct disk *disk, const char *directory, const void *ident
 	sqlite3_close(disk->database);
 	disk->database = NULL;
 	disk->failed = false;
-	/* A database gets the name under which it is opened only when it is complete. */
+	/* Give the database its final name only when it is complete. */
 	if (result == DISK_OK &&
 	    (fsync(fd) != 0 || rename(new_path, path) != 0 || fsync(disk->directory_fd) != 0)) {
 		say(disk->text, "cannot write %s: %s", path, strerror(errno));

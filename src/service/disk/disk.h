@@ -1,16 +1,17 @@
 /*
- * What a voter keeps on disk: a SQLite database in a directory. The log, term and vote, the
- * snapshot, the voter's identity and the addresses of others are rows. One write is one
- * transaction, durable when the call returns (WAL mode, synchronous=FULL).
+ * A voter's storage: a SQLite database in a directory. Its rows are the log, the term and vote, the
+ * snapshot, the voter's identity and the addresses of others. One write is one transaction, durable
+ * when the call returns (WAL mode, synchronous=FULL).
  *
- * SQLite does not notice all damage: a flipped bit in its write-ahead log ends the log there, and
- * all later transactions silently disappear. So each row has a checksum, one row has the sum of all
- * checksums and the bounds of the log, and the write-ahead log is examined before SQLite reads it.
- * Opening checks all of that. Nothing is ever repaired: a damaged database is refused.
+ * SQLite does not notice all damage. If a bit flips in its write-ahead log, SQLite takes that for
+ * the end of the log, and all later transactions silently disappear. So each row has a checksum,
+ * one row has the sum of all checksums and the bounds of the log, and the write-ahead log is
+ * examined before SQLite reads it. Opening a database checks all of this. Nothing is ever repaired:
+ * a damaged database is refused.
  *
- * No check can notice a write-ahead log that was removed, or whose end was cut off exactly after a
- * transaction. A voter that comes back that way has forgotten what it promised. That counts as a
- * lost disk.
+ * No check can notice that the write-ahead log was removed, or that its end was cut off exactly
+ * after a transaction. A voter that starts from such a disk has forgotten what it promised. This
+ * counts as a lost disk.
  *
  * All calls block. Only one thread at a time may use a disk.
  */
@@ -47,21 +48,21 @@ void disk_close(struct disk *disk); /* NULL is ignored */
  * disk_forget_content. */
 const struct durable_content *disk_content(const struct disk *disk);
 const uint8_t *disk_identity(const struct disk *disk, size_t *ret_size);
-/* Returns the address of the name at a position, from 0 on, in the order of names; NULL: there are
- * no more. */
+/* Returns the address and the name at a position, counted from 0 in the order of names; NULL: there
+ * are no more. */
 const char *disk_address(const struct disk *disk, size_t place, const char **ret_name);
 /* Frees the content that was read. The disk stays open. */
 void disk_forget_content(struct disk *disk);
 
 /*
- * Does the write in one transaction. A failure is final: every later write fails too, because
- * nobody knows how much of it is on the disk. disk_text says what happened. A write that does not
- * fit what is there (a gap in the log) is a bug of the caller.
+ * Does the write in one transaction. A failure is final: every later write fails too, because it is
+ * not known how much of this one is on the disk. disk_text says what happened. A write that does
+ * not fit the content (a gap in the log) is a bug of the caller.
  */
 int disk_write(struct disk *disk, const struct durable_write *write);
 /* Stores the address of a name, or removes it if `address` is NULL. It is as durable as a write. */
 int disk_write_address(struct disk *disk, const char *name, const char *address);
-/* Replaces the identity. Durable when this returns, in the file itself. */
+/* Replaces the identity. When this returns, the identity is durable in the database file itself. */
 int disk_write_identity(struct disk *disk, const void *identity, size_t identity_size);
 const char *disk_text(const struct disk *disk);
 

@@ -79,7 +79,7 @@ static struct checksum expected_checksum(const struct frames *frames, size_t pla
 	return continue_checksum(sum, frame + FRAME_HEADER, frames->page, frames->big);
 }
 
-/* Frames of an earlier log in the same file have other salts. */
+/* Checks the salts too, because frames that an earlier log left in the file have other salts. */
 static bool is_frame(const struct frames *frames, size_t place, struct checksum before)
 {
 	const uint8_t *frame = frame_at(frames, place);
@@ -97,8 +97,8 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 		before = stored_checksum(frame_at(frames, good++) + 16);
 	for (size_t place = good + 1; place < frames->count; place++) {
 		const uint8_t *last = frame_at(frames, place - 1);
-		/* The bad frame may have kept its checksum and lost its content, or the other way
-		 * round. */
+		/* The frame after the bad one continues either the checksum that the bad frame
+		 * stores or the one that its content gives: only one of the two may be damaged. */
 		if (is_frame(frames, place, stored_checksum(last + 16)))
 			return WAL_DAMAGED;
 		if (place == good + 1 &&
@@ -110,7 +110,7 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 
 static enum wal_verdict judge(const uint8_t *bytes, size_t size)
 {
-	/* A crash happened while the header was written, so nothing follows it. */
+	/* There are no frames: at most a crash while the header was written, so nothing is lost. */
 	if (size <= HEADER)
 		return WAL_SOUND;
 	uint32_t magic = read_big(bytes);

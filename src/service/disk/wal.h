@@ -1,7 +1,7 @@
 /*
  * Examines a write-ahead log of SQLite. SQLite assumes that a log ends at the first frame whose
- * checksum is wrong, as after a crash in the middle of a write. If a good frame follows, it was no
- * crash: something that had been written was changed.
+ * checksum is wrong, as after a crash in the middle of a write. If a good frame follows, that was
+ * no crash: bytes that had been written were changed.
  */
 #ifndef DISK_WAL_H
 #define DISK_WAL_H

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one founder has said in answer to the present nonce. */
+/* One founder's answer to this node's present nonce. */
 struct founder {
-	/* The founder's last nonce, to be repeated to it; 0: the founder was never heard. */
+	/* The last nonce from this founder, which our messages repeat to it; 0: it was never
+	 * heard. */
 	uint64_t nonce;
-	uint64_t number; /* the greatest number that the founder has said with this nonce */
+	uint64_t number; /* the greatest number of its messages with this nonce */
 	bool answered;   /* the founder has answered; the fields below are its answer */
 	uint64_t server; /* the id of the founder's data directory */
 	uint64_t base;
@@ -23,11 +24,12 @@ struct birth {
 	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
 	char *agreement;
 	struct birth_record record; /* the record that the disk has */
-	/* What `wish` asks for: the record to write, or the cluster to found or to join. */
+	/* The record that `wish` is about: the one to write, or that of the cluster to found or to
+	 * join. */
 	struct birth_record wished;
 	enum birth_wish_kind wish;
 	uint64_t nonce;
-	uint64_t number; /* how often this node has said something */
+	uint64_t number; /* how many messages this node has sent */
 	/* All nodes of the list, by place; the place of this node is not used. */
 	struct founder *founders;
 	struct out out;
@@ -57,7 +59,7 @@ static void meet_again(struct birth *birth)
 		birth->founders[i].answered = false;
 }
 
-/* --- what is said --- */
+/* --- encoding --- */
 
 static void write_record(struct out *out, const struct birth_record *record)
 {
@@ -84,7 +86,7 @@ static bool read_record(struct in *in, struct birth_record *record)
 	return in_end(in);
 }
 
-/* --- what must be the same at all nodes: lines --- */
+/* --- the lines that must be the same at all nodes --- */
 
 enum { LINES_MAX = 1 << 13, LINE_SIZE_MAX = 1 << 13 };
 
@@ -144,8 +146,8 @@ static bool is_in_lines(struct entry_text line, struct in lines)
 	return false;
 }
 
-/* Finds a line on each side that the other does not have; size 0: there is none. Returns false if
- * both have the same. */
+/* Finds a line on each side that the other side lacks; size 0: there is none. Returns false if both
+ * have the same lines. */
 static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
                    struct entry_text *ret_other)
 {
@@ -163,14 +165,14 @@ static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
 	return ret_own->size != 0 || ret_other->size != 0;
 }
 
-/* What one founder says to another. */
+/* A message from one founder to another. */
 struct saying {
-	/* The speaker's nonce, and the last nonce that it heard from the other. */
+	/* The sender's nonce, and the last nonce that it has from the receiver. */
 	uint64_t nonce, echo;
-	uint64_t number; /* the number of this saying; a later one has a greater number */
+	uint64_t number; /* the number of this message; later ones have greater numbers */
 	uint64_t server, base;
 	const char *agreement; /* when written: the lines that must be the same at all nodes */
-	struct in lines;       /* when read: those lines */
+	struct in lines;       /* when read: the same lines */
 	struct birth_record record;
 };
 
@@ -250,7 +252,7 @@ static uint64_t server_of(const struct birth *birth, uint32_t place)
 	return place == birth->options.self ? birth->options.server : birth->founders[place].server;
 }
 
-/* Does this record name the data directories that the nodes have now? */
+/* Does the record still name the data directory of every node? */
 static bool is_present(const struct birth *birth, const struct birth_record *record)
 {
 	if (record->stage != BIRTH_RECORD || record->founders.count != birth->options.count)
@@ -310,6 +312,27 @@ static void stop_differing(struct birth *birth, uint32_t place, struct entry_tex
 	         (int)(own.size < SHOWN_MAX ? own.size : SHOWN_MAX), own.bytes);
 }
 
+/* Has another node the data directory that this one says it has? Then one was copied. */
+static bool is_copied(const struct birth *birth, uint32_t place, uint64_t server)
+{
+	for (uint32_t i = 0; i < birth->options.count; i++) {
+		if (i == birth->options.self ? birth->options.server == server
+		                             : i != place && birth->founders[i].answered &&
+		                                       birth->founders[i].server == server)
+			return true;
+	}
+	return false;
+}
+
+static void stop_copied(struct birth *birth, uint32_t place)
+{
+	birth->wish = BIRTH_STOP;
+	snprintf(birth->text, sizeof(birth->text),
+	         "node '%.60s' has the data directory of another node of the list: was it copied? "
+	         "Each node needs its own",
+	         birth->names[place]);
+}
+
 static bool all_answered(const struct birth *birth)
 {
 	for (uint32_t i = 0; i < birth->options.count; i++) {
@@ -330,14 +353,15 @@ static bool all_have(const struct birth *birth, const struct birth_record *recor
 	return true;
 }
 
-/* Handles that another node has a first log. If it is the log of our own record, this node makes
- * the same log; otherwise it joins that cluster. */
+/* Another node has a first log. If the log is that of our own record, this node makes the same log;
+ * otherwise it joins that cluster. */
 static void meet_life(struct birth *birth, struct cluster_id cluster)
 {
 	if (birth->record.stage == BIRTH_LIFE) {
 		if (!cluster_is(birth->record.cluster, cluster))
-			stop(birth, "two nodes of the list have lived in different clusters: one "
-			            "of the data directories is not of this cluster");
+			stop(birth,
+			     "two nodes of the list have belonged to different clusters: one "
+			     "of the data directories is not of this cluster");
 		return;
 	}
 	if (birth->record.stage == BIRTH_RECORD && cluster_is(birth->record.cluster, cluster)) {
@@ -363,14 +387,31 @@ static void decide(struct birth *birth)
 	}
 }
 
+/* Does the record name the nodes of the list, each with a data directory of its own? No first log
+ * can be made of another. */
+static bool is_sound(const struct birth *birth, const struct birth_record *record)
+{
+	const struct electors *founders = &record->founders;
+
+	if (founders->count != birth->options.count)
+		return false;
+	for (uint32_t i = 0; i < founders->count; i++) {
+		if (founders->list[i].server == 0 ||
+		    strcmp(founders->list[i].name, birth->names[i]) != 0)
+			return false;
+		for (uint32_t k = 0; k < i; k++) {
+			if (founders->list[k].server == founders->list[i].server)
+				return false;
+		}
+	}
+	return founders->list[birth->options.self].server == birth->options.server;
+}
+
 /* The other nodes follow: each writes the record that the founder has written. */
 static void follow(struct birth *birth, const struct birth_record *record)
 {
-	const struct elector *self =
-	        electors_find(&record->founders, birth->names[birth->options.self]);
-
 	if (record->stage != BIRTH_RECORD || birth->record.stage == BIRTH_LIFE ||
-	    birth->wish != BIRTH_WAITS || self == NULL || self->server != birth->options.server ||
+	    birth->wish != BIRTH_WAITS || !is_sound(birth, record) ||
 	    (birth->record.stage == BIRTH_RECORD && is_same(&birth->record, record)))
 		return;
 	copy_record(&birth->wished, record);
@@ -391,11 +432,14 @@ static void take_answer(struct birth *birth, uint32_t place, const struct saying
 	founder->server = saying->server;
 	founder->base = saying->base;
 	copy_record(&founder->record, &saying->record);
-	/* Finish the write first. Nothing is missed: the others repeat what they say. */
+	/* Finish the write first. Ignoring this message does no harm, because the others repeat
+	 * theirs. */
 	if (birth->wish == BIRTH_WRITE)
 		return;
 	if (saying->record.stage == BIRTH_LIFE)
 		meet_life(birth, saying->record.cluster);
+	else if (is_copied(birth, place, saying->server))
+		stop_copied(birth, place);
 	else if (differ(birth->agreement, saying->lines, &own, &other))
 		stop_differing(birth, place, own, other);
 	else if (founds(birth))
@@ -416,8 +460,8 @@ bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_
 		bool late = founder->nonce == saying.nonce && saying.number < founder->number;
 		founder->nonce = saying.nonce;
 		founder->number = late ? founder->number : saying.number;
-		/* This is a new process of the founder, which may have lost its disk: the life that
-		 * the old process spoke of may not exist any more. */
+		/* The founder runs as a new process, and may have lost its disk: the life of which
+		 * its old process told may be gone. */
 		if (again && place == 0 && !is_over(birth))
 			meet_again(birth);
 		else if (!late && saying.echo == birth->nonce && !is_over(birth))
@@ -427,7 +471,7 @@ bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_
 	return good;
 }
 
-/* --- the caller --- */
+/* --- calls --- */
 
 enum birth_wish_kind birth_wish(const struct birth *birth)
 {

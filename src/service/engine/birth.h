@@ -1,28 +1,28 @@
 /*
- * How a cluster begins that is given as a list of nodes. All nodes of the list meet once, and agree
- * on one identity and one first log. Nobody votes before that.
+ * The birth of a cluster from a list of nodes. All nodes of the list meet once, and agree on one
+ * identity and one first log. Nobody votes before that.
  *
- * A data directory has nothing, or a birth record (an identity and the data directories of all), or
- * a life (the first log). The node whose name is the smallest is the founder:
+ * A data directory has nothing, or a birth record (the cluster's identity and the data directories
+ * of all nodes), or a life (the first log). The node with the smallest name is the founder:
  *
- *	All nodes have said what they have, and nobody has a life.
- *	→ The founder writes a birth record and says so. Each other node writes the same one and
- *	  says so.
- *	→ All have the record. The founder makes the first log. Each other node makes the same log
- *	  when it hears that somebody has the life of its own birth record.
+ * 	All nodes have told what they have, and nobody has a life. → The founder writes a birth
+ * 	record and tells so. Each other node writes the same one and
+ * 	  tells so.
+ * 	→ All have the record. The founder makes the first log. Each other node makes the same log
+ * 	  when it hears that somebody has the life of its own birth record.
  *
- * A record alone is no life: if a node comes back with an empty disk, all meet again and the
- * founder writes another record. If somebody has a life whose record a node does not have, the node
- * joins that cluster: an empty directory never votes in a cluster that has lived.
+ * A record alone is not a life: if a node comes back with an empty disk, all nodes meet again and
+ * the founder writes another record. If a node hears of a life and does not have the record that
+ * belongs to it, the node joins that cluster instead: an empty directory never votes in a cluster
+ * that already has a log.
  *
- * Only the founder makes a life that nobody has. So there is no life while the founder's disk has
- * none, unless the founder has lost its disk. In that case it runs as a new process, which asks
- * everybody again.
+ * Only the founder makes a life that nobody has yet. So while the founder's disk has no life,
+ * nobody has one, unless the founder has lost its disk. In that case it runs as a new process,
+ * which asks everybody again.
  *
- * Messages may be lost, late, doubled and out of order. What a node said before it was killed must
- * not count afterwards. So each node draws a nonce when it begins, and another one whenever it
- * hears of a new process of the founder. It counts only what was said in answer to its present
- * nonce.
+ * Messages may be lost, late, duplicated and out of order. What a node told before it was killed
+ * must not count afterwards. So each node draws a nonce when it begins, and another whenever it
+ * hears of a new process of the founder. Only messages that repeat its present nonce count.
  *
  * No I/O, no clock. The caller tells what is durable.
  */
@@ -50,9 +50,9 @@ struct birth_record {
 struct birth_options {
 	const char *const *names, *const *addresses; /* the nodes of the list, sorted by name */
 	uint32_t count;
-	uint32_t self;                     /* the place of this node in the list */
+	uint32_t self;                     /* the index of this node in the list */
 	uint64_t server;                   /* the id of this node's data directory; not 0 */
-	uint64_t base;                     /* the least fence that this node would begin with */
+	uint64_t base;                     /* where this node alone would let the fences begin */
 	const char *agreement;             /* lines that must be the same at all nodes; copied */
 	const struct birth_record *record; /* the record that the disk has; copied */
 	uint64_t (*draw)(void *context);   /* returns a random number */
@@ -64,15 +64,16 @@ struct birth;
 struct birth *birth_create(const struct birth_options *options);
 void birth_destroy(struct birth *birth);
 
-/* Returns what to tell the node at that place, now and then again from time to time. Valid until
- * the next call. */
+/* Returns the message for the node at this index, to be sent now and repeated from time to time.
+ * Valid until the next call. */
 size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes);
-/* Takes what the node at that place said. Returns false if it is malformed. */
+/* Takes a message from the node at this index. Returns false if it is malformed. */
 bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size);
 
 /*
- * Writes what a node that lives in a cluster answers to one that asks: there is a life. `nonce` is
- * a random number of this process. Returns false if what was heard is malformed. Clears `out`.
+ * For a node that already belongs to a cluster: answers a founder's message with "there is a life".
+ * `nonce` is a random number of this process. Returns false if the message is malformed. Clears
+ * `out`.
  */
 bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, uint64_t nonce,
                   uint64_t server, struct out *out);
@@ -81,28 +82,28 @@ enum birth_wish_kind {
 	BIRTH_WAITS, /* nothing to do: this node waits for others */
 	BIRTH_WRITE, /* make this record durable, then call birth_written */
 	BIRTH_FOUND, /* make the first log of this record durable: these founders are its voters */
-	/* There is a cluster: this node must ask to be let in, as a node that has nothing. */
+	/* A cluster exists: this node must join it, like a node with an empty directory. */
 	BIRTH_JOIN,
 	BIRTH_STOP, /* this node cannot go on: birth_text says why */
 };
 
-/* Returns what the caller must do next. FOUND, JOIN and STOP are final, but birth_say goes on
- * telling the others. */
+/* Returns what the caller must do next. FOUND, JOIN and STOP are final, but the messages of
+ * birth_say must still be sent, for the others. */
 enum birth_wish_kind birth_wish(const struct birth *birth);
-/* Returns the record to write, that of the cluster to found, or one that names the cluster to
+/* Returns the record to write, the record of the cluster to found, or one that names the cluster to
  * join. */
 const struct birth_record *birth_wished(const struct birth *birth);
 void birth_written(struct birth *birth);
-/* Tells that the first log is durable. */
+/* Call it when the first log is durable. */
 void birth_lives(struct birth *birth);
 /* Returns which nodes are waited for, or why this node stops. Valid until the next call. */
 const char *birth_text(struct birth *birth);
 
 /*
- * Called when a node of another cluster speaks to this node, which lives in its own. Must this node
- * give up its own cluster? It must if it began that cluster alone, without a list, and the other
- * cluster knows its name: then it is a founder that has lost its disk. Otherwise the other node is
- * refused.
+ * Call it when this node, which belongs to a cluster, hears from a node of another cluster. Must
+ * this node give up its own? Yes, if it founded its cluster alone, without a list, and the other
+ * cluster knows its name: then it was a founder there and has lost its disk. Otherwise the other
+ * node is refused.
  */
 bool birth_must_end(struct cluster_id own, bool born_alone, struct cluster_id other,
                     bool other_knows_name);

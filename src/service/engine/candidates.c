@@ -27,22 +27,39 @@ static struct absence *find_absence(const struct candidates *candidates, const c
 	return NULL;
 }
 
+/* Returns room for another absence. If there is none, the oldest is forgotten: its name has waited for
+ * longest. */
+static struct absence *make_absence(struct candidates *candidates)
+{
+	struct absence *oldest = candidates->absences;
+
+	if (candidates->absences_count < STATE_NAMES_MAX) {
+		candidates->absences = grow(candidates->absences, &candidates->absences_size,
+		                            candidates->absences_count + 1UL, sizeof(*oldest));
+		return &candidates->absences[candidates->absences_count++];
+	}
+	for (uint32_t i = 1; i < candidates->absences_count; i++) {
+		if (candidates->absences[i].since < oldest->since)
+			oldest = &candidates->absences[i];
+	}
+	return oldest;
+}
+
 void candidates_absent(struct candidates *candidates, const char *name, uint64_t now)
 {
 	struct absence *absence = find_absence(candidates, name);
 
 	if (absence == NULL) {
-		candidates->absences = grow(candidates->absences, &candidates->absences_size,
-		                            candidates->absences_count + 1UL, sizeof(*absence));
-		absence = &candidates->absences[candidates->absences_count++];
+		absence = make_absence(candidates);
 		snprintf(absence->name, sizeof(absence->name), "%s", name);
 	}
 	absence->since = now;
 }
 
-/* A name whose lease ran out must wait before it may join again: 1 lease after the first removal,
- * then 2, 4 and so on up to 64. Each join and each removal starts a new epoch, which stops every
- * member for a moment. An empty view has no member to disturb, so nobody waits then. */
+/* A name that was removed because its lease ran out must wait before it may join again: 1 lease
+ * after the first removal, then 2, 4 and so on up to 64. The reason is that each join and each
+ * removal starts a new epoch, which stops every member for a moment. If the view is empty there is
+ * no member to stop, and nobody waits. */
 static bool has_waited(const struct candidates *candidates, const struct agreed_state *state,
                        const char *name, uint64_t now)
 {
@@ -61,8 +78,8 @@ static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint6
 	return petitioner->heard + 2 * rhythm_interval(lease) > now;
 }
 
-/* How long a candidate must have been heard, so that one that comes and goes does not disturb the
- * members. An empty view has no members to disturb. */
+/* How long a candidate must have been heard before it may join: one that comes and goes must not
+ * disturb the members. If the view is empty there are none to disturb. */
 static uint64_t patience_of(const struct agreed_state *state, uint64_t usual)
 {
 	return state->seats_count == 0 ? 0 : usual;
@@ -94,8 +111,8 @@ static bool is_prospect(const struct candidates *candidates, const struct petiti
 	return false;
 }
 
-/* Should `petitioner` be set aside before `other`? The one that lacks more links is; if equal, the
- * one that came later. */
+/* Should `petitioner` be set aside before `other`? Yes if it lacks more links or, with equally
+ * many, if it came later. */
 static bool is_worse(const struct petitioner *petitioner, const struct petitioner *other)
 {
 	if (petitioner->lacks_count != other->lacks_count)
@@ -107,9 +124,9 @@ static bool is_worse(const struct petitioner *petitioner, const struct petitione
 
 /*
  * A prospect that has lacked a link for half a lease is set aside, so that it does not keep the
- * others from joining: for one lease, then for 2, 4 and 8. Only one is set aside at a time: of two
- * that lack the link to each other, the second can join as soon as the first is aside. If both went
- * and came back together, neither would ever join.
+ * others from joining: for one lease at first, then for 2, 4 and 8. Only one prospect is set aside
+ * at a time. If two lack the link to each other, the second can join while the first is aside; if
+ * both were set aside together, neither would ever join.
  */
 static void set_aside(const struct candidates *candidates, struct petitioners *petitioners,
                       uint64_t lease, uint64_t now)
@@ -160,8 +177,8 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 	candidates->prospects_count++;
 }
 
-/* The graph of the next view must be in one piece. Drops prospects that the named links do not
- * connect with the members or, if there are no members, with most other prospects. */
+/* The graph of the next view must be connected. Drops prospects that the named links do not connect
+ * with the members or, if there are no members, with most other prospects. */
 static void keep_connected(struct candidates *candidates, const struct agreed_state *state,
                            struct petitioners *petitioners, const struct wiring *wiring)
 {
@@ -207,7 +224,7 @@ bool candidates_choose(struct candidates *candidates, const struct agreed_state 
 	return candidates->digest != before;
 }
 
-/* Does the petitioner know the present list of prospects, and lack no link that the next view
+/* Does the petitioner know the present list of prospects, and have all links that the next view
  * needs? */
 static bool is_linked(const struct candidates *candidates, const struct petitioner *petitioner,
                       uint64_t lease, uint64_t now)

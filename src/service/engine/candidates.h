@@ -1,8 +1,8 @@
 /*
  * The processes that may join the cluster. A process joins only when it can serve at once. The
- * leader sends the list of its candidates (the prospects) to everybody. Everybody then makes the
- * links that the next view would need, and reports which ones are missing. When no link is missing,
- * all prospects join together.
+ * leader sends the list of candidates that may join next, the prospects, to everybody. Everybody
+ * then makes the links that the next view would need, and reports which ones are missing. When no
+ * link is missing, all prospects join together.
  */
 #ifndef ENGINE_CANDIDATES_H
 #define ENGINE_CANDIDATES_H
@@ -10,8 +10,7 @@
 #include "petitioners.h"
 #include "wiring.h"
 
-/* A name that was removed because its lease ran out, and the time of that, by this voter's
- * clock. */
+/* A name that was removed because its lease ran out, and when, by this voter's clock. */
 struct absence {
 	char name[ENTRY_NAME_MAX + 1];
 	uint64_t since;
@@ -28,8 +27,8 @@ struct candidates {
 };
 
 void candidates_free(struct candidates *candidates);
-/* Notes that the name was removed now. A voter that starts counts every name with strikes as
- * removed at its start. */
+/* Notes that the name was removed now. A voter that starts does not know when names with strikes
+ * were removed, and counts from its start. */
 void candidates_absent(struct candidates *candidates, const char *name, uint64_t now);
 /* Chooses the prospects again. Returns true if the list differs from the last one. */
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,

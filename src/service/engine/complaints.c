@@ -35,9 +35,9 @@ static bool is_recent(const struct judging *judging, const struct petitioner *pe
 	return petitioner != NULL && petitioner->heard + judging->lease / 2 > judging->now;
 }
 
-/* Does what the petitioner says about missing reports count? Only if it is about this epoch. (A
- * missing link counts in any epoch: a link that is full may end epochs faster than petitions come.)
- * */
+/* Do the missing reports that the petitioner names count? Only if its petition is about this epoch.
+ * (A missing link counts in any epoch, because a full link may end epochs faster than petitions
+ * come.) */
 static bool counts(const struct judging *judging, const struct petitioner *petitioner)
 {
 	return is_recent(judging, petitioner) && petitioner->epoch == judging->state->epoch;
@@ -99,8 +99,8 @@ static uint32_t pairs_of(const struct complaints *complaints, uint64_t process)
 	return count;
 }
 
-/* Which of two members without a link to each other must go? The one with fewer links; if equal,
- * the one that is not a voter; if still equal, the one that joined later. */
+/* Two members have no link to each other: must `a` go rather than `b`? The one with fewer links
+ * goes; if equal, the one that is not a voter; if still equal, the one that joined later. */
 static bool goes_first(const struct judging *judging, const struct seat *a, const struct seat *b)
 {
 	uint32_t a_lacks = pairs_of(judging->complaints, a->process);
@@ -145,10 +145,10 @@ static void judge_links(const struct judging *judging)
 	}
 }
 
-/* --- parts --- */
+/* --- parts of the graph --- */
 
-/* Members do not serve while the graph of the view is in parts. All parts but one are removed, each
- * when its lease is over. Returns true if there are parts. */
+/* Members cannot serve while the graph of the view is not connected. Withholds the leases of all
+ * its parts but one, so that those members are removed. Returns true if there are several parts. */
 static bool judge_parts(const struct judging *judging, const struct wiring *wiring)
 {
 	const struct agreed_state *state = judging->state;
@@ -223,7 +223,7 @@ static void judge_reports(const struct judging *judging)
 		withhold(judging, worst);
 }
 
-/* --- all of it --- */
+/* --- all complaints --- */
 
 static void judge_hearing(const struct judging *judging)
 {

@@ -1,15 +1,15 @@
 /*
- * Decides which members do not get their leases renewed although they ask, because the others
- * cannot work with them:
+ * Decides which members' leases are not renewed although they ask, because the others cannot work
+ * with them:
  *
- *	a member whose petitions arrive but which does not receive the acknowledgements,
- *	one of two members that lack a link that the view needs,
- *	the member whose REPORT is missing at most of the others,
- *	all members that are cut off from most of the others, because links are named and one is gone.
+ * 	a member whose petitions arrive but which does not receive the acknowledgements, one of two
+ * 	members that lack a link that the view needs, the member whose REPORT is missing at most of
+ * 	the others, all members that are cut off from most of the others, because links are named
+ * 	and one is gone.
  *
- * Such a member's lease runs out by its own clock. It is then removed like any other member, and
- * joins again when it can serve. Nothing in this file removes a member: a wrong complaint costs
- * time, never safety.
+ * The lease of such a member runs out by the member's own clock. The member is then removed like
+ * any other, and joins again when it can serve. Nothing in this file removes a member: a wrong
+ * complaint costs time, never safety.
  */
 #ifndef ENGINE_COMPLAINTS_H
 #define ENGINE_COMPLAINTS_H
@@ -17,7 +17,7 @@
 #include "petitioners.h"
 #include "wiring.h"
 
-/* Two members that lack a link to each other, and the time since when they do. */
+/* Two members that lack a link to each other, and since when. */
 struct wanting_pair {
 	uint64_t a, b; /* the two processes, the smaller one first */
 	uint64_t since;
@@ -29,7 +29,7 @@ struct complaints {
 	uint32_t pairs_count;
 	size_t pairs_size;
 	uint64_t epoch; /* the epoch of stalled_since */
-	/* Since when some member has not been active in that epoch; 0: all are active. */
+	/* Since when at least one member is not active in that epoch; 0: all are active. */
 	uint64_t stalled_since;
 };
 

@@ -44,10 +44,12 @@ void electorate_begin(struct electorate_memory *electorate, uint64_t now)
 
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost)
 {
-	/* Four voters of which one is lost count as three, to which a successor will be added. */
+	/* Four voters of which one is lost must not become five: they count as three that get a
+	 * successor. */
 	if (able >= 7 || (able >= 5 && (voters >= 5 || voters - lost >= 4)))
 		return 5;
-	/* There are two voters on the way from one to three, and while one of three is replaced. */
+	/* Two voters are a step between one and three, or what is left while one of three is
+	 * replaced. */
 	return able >= 3 || voters >= 2 ? 3 : 1;
 }
 
@@ -60,12 +62,11 @@ struct looking {
 	uint32_t standing_count;
 	uint64_t now;
 	uint32_t voters, lost; /* how many voters there are, and how many of them are lost */
-	/* The voter that is to be replaced by a server for which an operator wished; NULL: none.
-	 * This voter counts as lost. */
+	/* The voter that a server wanted by an operator replaces; NULL: none. It counts as lost. */
 	const struct electorate_server *displaced;
 };
 
-/* --- who is lost --- */
+/* --- lost voters --- */
 
 static struct server_note *get_note(struct electorate_memory *electorate, uint64_t id)
 {
@@ -118,8 +119,8 @@ static void take_notes(struct looking *looking)
 	electorate->notes_count = kept;
 }
 
-/* Has a member or witness of the same name another data directory? Then this server's own is gone.
- * */
+/* Does a member or witness with the server's name have another data directory? Then the server's
+ * own directory is gone. */
 static bool has_successor(const struct looking *looking, const struct electorate_server *server)
 {
 	for (uint32_t i = 0; i < looking->standing_count; i++) {
@@ -149,7 +150,7 @@ static void count_voters(struct looking *looking)
 	}
 }
 
-/* --- who comes next --- */
+/* --- candidates --- */
 
 static bool votes(const struct looking *looking, const struct standing *standing)
 {
@@ -174,9 +175,9 @@ static uint32_t count_able(const struct looking *looking)
 	return count;
 }
 
-/* Nodes for which an operator wished come first. Then come standbys, because they have begun to
- * catch up. Then come witnesses, which have nothing else to do; then the node that has been there
- * longest. */
+/* Nodes that an operator wants come first, then standbys, because they have begun to catch up, then
+ * witnesses, which have nothing else to do. Among equals, the one that has been there longest comes
+ * first. */
 static bool comes_before(const struct looking *looking, const struct standing *a,
                          const struct standing *b)
 {
@@ -211,7 +212,7 @@ static const struct standing *choose(const struct looking *looking, const struct
 	return best;
 }
 
-/* --- what to do --- */
+/* --- decisions --- */
 
 static struct electorate_wish wish_to_remove(const struct electorate_server *server)
 {
@@ -223,8 +224,8 @@ static bool is_gone(const struct looking *looking, const struct electorate_serve
 	return !server->heard || has_successor(looking, server);
 }
 
-/* True if the other voters could lose one more and still agree. One may be lost already, and nobody
- * has noticed yet: without this vote the others would then never agree again. */
+/* Without this server, could the other voters lose one more and still agree? One of them may
+ * already be lost without anybody having noticed, and then they could never agree again. */
 static bool can_spare(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t others = 0, there = 0;
@@ -249,8 +250,8 @@ static struct electorate_wish remove_whose_disk_is_lost(const struct looking *lo
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* Removes a lost voter: first one that is not there, because that costs no vote. A forbidden one that
- * is there waits until it can be spared. */
+/* Removes a lost voter. A voter that is really gone is removed first, because that costs no vote. A
+ * forbidden voter that is still there is removed when it can be spared. */
 static struct electorate_wish remove_lost(const struct looking *looking)
 {
 	const struct electorate_server *present = NULL;
@@ -268,8 +269,8 @@ static struct electorate_wish remove_lost(const struct looking *looking)
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* Returns how much is lost with this voter. If there is one voter too many, the one with the least
- * goes. The lead is handed over before a leader goes. */
+/* Returns how valuable this voter is: if there is one voter too many, the least valuable one goes.
+ * A leader hands over the lead before it goes. */
 static uint32_t worth(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t leads = server->leads, wanted = server->wanted,
@@ -293,7 +294,7 @@ static struct electorate_wish remove_one(const struct looking *looking)
 	return wish_to_remove(least);
 }
 
-/* Removes a standby that is not needed, or is gone. */
+/* Removes a standby that is not needed or is gone. */
 static struct electorate_wish remove_idle(const struct looking *looking,
                                           const struct standing **chosen, uint32_t chosen_count)
 {
@@ -327,8 +328,9 @@ static struct electorate_wish bring_in(const struct looking *looking,
 	return (struct electorate_wish){.kind = ELECTORATE_PROMOTE, .server = chosen[0]->server};
 }
 
-/* Displaces a voter if a wanted node does not vote yet; or if it does, and there are four voters
- * now. If a voter is lost anyway, the wanted node takes its place. */
+/* Chooses the voter that must make room for a wanted node: while the wanted node does not vote yet,
+ * and also after it does, if the number of voters is even. If a voter is lost anyway, the wanted
+ * node takes its place. */
 static void displace(struct looking *looking)
 {
 	const struct electorate_server *least = NULL;
@@ -374,8 +376,8 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
 	struct electorate_wish idle = remove_idle(&looking, chosen, chosen_count);
 	if (idle.kind != ELECTORATE_NOTHING)
 		return idle;
-	/* Go from one voter to three in one go, or not at all: two voters are weaker than one,
-	 * because both must be there. */
+	/* Go from one voter to three in one step, or not at all: two voters are weaker than one,
+	 * because both are needed. */
 	if (chosen_count != 0 && (looking.voters != 1 || living + chosen_count == size))
 		return bring_in(&looking, chosen, chosen_count, size);
 	if (looking.voters > size)

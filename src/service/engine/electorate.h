@@ -1,26 +1,28 @@
 /*
- * Decides who should vote: which change the leader of the voters makes next, one at a time.
+ * Decides who should vote. The leader of the voters makes one change at a time; this chooses the
+ * next.
  *
- *	There is 1 voter; 3 as soon as three can vote; 5 as soon as seven can.
- *	A lost voter is replaced by the candidate that has stood longest, once it has caught up.
- *	Five voters may shrink to three; three never shrink.
+ * 	There is 1 voter at first, 3 as soon as three servers can vote, and 5 as soon as seven can.
+ * 	A lost voter is replaced by the longest-standing candidate, once that one has caught up.
+ * 	Five voters may become three again; three never become fewer.
  *
- * An operator may wish that a name votes, or does not. The first takes the place of a voter that
- * nobody wished for; the second stays until another can take its place.
+ * An operator may want a name to vote, or not to vote. A wanted one takes the place of a voter that
+ * nobody asked for. An unwanted one stays until another can take its place.
  *
  * Members and witnesses with a data directory can vote after they have stood for some time.
  * Newcomers first catch up as standbys, before anything else changes.
  *
- * After that, the order matters if another server fails for good at the same moment. A voter whose
- * disk is lost is removed before its successor is promoted: with three voters the remaining two
- * must agree either way, and they still can if the successor is gone too. A voter that is only
- * silent may come back, and a forbidden one is still there: these are removed after the promotion.
- * Of three voters and the successor any one may then be lost, and the rest are a majority as soon
- * as all others are back. When voters become fewer, those that are not there go first, and one that
- * is there goes only if the others could then lose one more and still agree.
+ * Then the order of removal and promotion matters, in case another server fails for good at the
+ * same moment. A voter whose disk is lost is removed before its successor is promoted: with three
+ * voters the remaining two must agree in either order, and this way they still can if the successor
+ * fails too. A voter that is only silent may come back, and a forbidden one is still there: these
+ * are removed after the promotion. Then any one of the four may fail for good, and the other three
+ * are still a majority once they are all back. When the number of voters shrinks, voters that are
+ * gone are removed first. A voter that is there is removed only if the others could then lose one
+ * more and still agree.
  *
- * A decision here can be wrong, for instance about who is dead. That costs only availability,
- * because the log makes every change safe.
+ * A decision here can be wrong, for instance about which server is dead. That costs only
+ * availability, because the log makes every change safe.
  */
 #ifndef ENGINE_ELECTORATE_H
 #define ENGINE_ELECTORATE_H
@@ -30,8 +32,8 @@
 #include <stdint.h>
 
 struct electorate_options {
-	uint64_t grow_ns;    /* how long a newcomer must have been there before it counts */
-	uint64_t replace_ns; /* after what time without a message a voter counts as lost */
+	uint64_t grow_ns;    /* how long a new server must be there before it may vote */
+	uint64_t replace_ns; /* a voter that was silent for this long counts as lost */
 };
 
 /* A process with a data directory that was heard from lately. */
@@ -39,10 +41,10 @@ struct standing {
 	uint64_t server;
 	const char *name, *address;
 	bool witness; /* the node votes but serves no locks */
-	/* The node may vote: it is a witness, or a member that does not leave, and it is neither
+	/* The node may vote: it is a witness, or a member that is not leaving, and it is neither
 	 * forbidden nor demoted. */
 	bool eligible;
-	bool wanted; /* an operator wishes that the node votes */
+	bool wanted; /* an operator wants the node to vote */
 	uint64_t since;
 };
 
@@ -52,11 +54,11 @@ struct electorate_server {
 	const char *name;
 	bool votes; /* the server votes; false: it is a standby */
 	bool leads;
-	/* The server is forbidden, or an operator wishes that another votes instead. */
+	/* The server is forbidden, or an operator wants another to vote in its place. */
 	bool unwanted;
-	bool wanted;    /* an operator wishes that the server votes */
+	bool wanted;    /* an operator wants the server to vote */
 	bool caught_up; /* the server has everything that the leader has */
-	/* The leader's log has heard from the server a moment ago, or it is the leader. */
+	/* The leader's log has just heard from the server, or the server is the leader. */
 	bool heard;
 };
 
@@ -64,7 +66,7 @@ struct electorate_memory;
 
 struct electorate_memory *electorate_create(const struct electorate_options *options);
 void electorate_destroy(struct electorate_memory *electorate);
-/* Call it when this voter begins to lead: from now on it measures how long others are silent. */
+/* Call it when this voter begins to lead: how long others are silent is measured from now on. */
 void electorate_begin(struct electorate_memory *electorate, uint64_t now);
 
 enum electorate_wish_kind {

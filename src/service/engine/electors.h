@@ -1,6 +1,6 @@
 /*
  * The voters as members know them: their names and addresses, and the index of the log entry that
- * made them voters. Of two lists the one with the greater index is newer, whoever sent it.
+ * made them voters. Of two lists, the one with the greater index is newer, no matter who sent it.
  */
 #ifndef ENGINE_ELECTORS_H
 #define ENGINE_ELECTORS_H
@@ -15,9 +15,9 @@ struct elector {
 	char address[ENTRY_ADDRESS_MAX + 1];
 };
 
-/* All zero means an empty list. */
+/* A struct of zeros is an empty list. */
 struct electors {
-	/* The index of the log's entry with this list; 0: these are only addresses to try. */
+	/* The index of the log entry with this list; 0: the list has only addresses to try. */
 	uint64_t index;
 	struct elector *list;
 	uint32_t count;

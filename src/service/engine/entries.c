@@ -23,7 +23,7 @@ void entry_put_text(struct out *out, struct entry_text text)
 	out->bytes_count += (uint32_t)text.size;
 }
 
-/* Control characters are refused: they would reach logs and terminals. */
+/* Refuses control characters, because names are shown in logs and terminals. */
 struct entry_text entry_get_text(struct in *in, size_t least, size_t most)
 {
 	struct entry_text text = {.size = (size_t)in_range(in, least, most)};
@@ -149,7 +149,8 @@ bool entry_next(struct log_entry *entry, struct entry_part *ret_part)
 bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 {
 	if (size == 0)
-		return false; /* `bytes` may be NULL: the log has entries of its own, which are empty */
+		/* empty entries belong to the log itself; their `bytes` may be NULL */
+		return false;
 	struct in in = {.next = bytes, .end = bytes + size};
 	struct log_entry entry = {.kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_ADMIT)};
 	if (in.bad)

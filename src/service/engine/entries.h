@@ -1,16 +1,16 @@
 /*
- * The entries of the voters' log: what a cluster with a changing membership agrees upon.
+ * The entries of the voters' log, by which a cluster agrees on its members.
  *
- *	TICK     renews the leases of members, gathered for a twelfth of the lease
- *	CHANGE   members join, leave and are removed: begins the next epoch
- *	EXTEND   more fences for this epoch
- *	BUMP     begins the next epoch with the same members
- *	FORBID   this name may not be a member, until an ALLOW
- *	ALLOW    this name may be a member again
- *	VOTE     this name should vote, or should not
- *	VERSION  the version of the protocol that all members speak
- *	INVITE   whoever knows this secret may have a certificate (invitations.h)
- *	ADMIT    a node has used an invitation
+ * 	TICK     renews the leases of members, gathered for a twelfth of the lease
+ * 	CHANGE   members join, leave and are removed: begins the next epoch
+ * 	EXTEND   more fences for this epoch
+ * 	BUMP     begins the next epoch with the same members
+ * 	FORBID   this name may not be a member, until an ALLOW
+ * 	ALLOW    this name may be a member again
+ * 	VOTE     this name should vote, or should not
+ * 	VERSION  the version of the protocol that all members speak
+ * 	INVITE   whoever knows this secret may have a certificate (invitations.h)
+ * 	ADMIT    a node has used an invitation
  *
  * As bytes: the kind, then numbers as in core/wire.h. A name is its size and its bytes. Reading
  * allocates nothing: entry_read checks the whole entry, entry_next then returns its parts one by
@@ -41,7 +41,7 @@ enum entry_kind {
 	ENTRY_ADMIT,
 };
 
-/* What an operator wishes about the vote of a name. */
+/* An operator's wish about the vote of a name. */
 enum vote_wish {
 	VOTE_FREE,     /* no wish: the voters choose by themselves */
 	VOTE_WANTED,   /* the server should vote before others */
@@ -63,7 +63,7 @@ struct entry_text {
 	size_t size;
 };
 
-/* A SHA-256 of something. */
+/* A SHA-256 digest. */
 struct entry_digest {
 	uint8_t bytes[ENTRY_DIGEST_SIZE];
 };
@@ -75,8 +75,8 @@ struct entry_part {
 	uint64_t process;     /* a random number drawn when the process started */
 	/* The number of the petition that asked for this part, to be acknowledged. */
 	uint64_t number;
-	/* The last renewal that the leader knew of. A removal is void if there was another
-	 * since. */
+	/* REMOVAL: the last renewal that the leader knew of. If there has been another since, the
+	 * removal is void. */
 	uint64_t renewed;
 	struct entry_text address;
 };
@@ -90,15 +90,16 @@ struct log_entry {
 	struct entry_text name;     /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
 	struct entry_digest secret; /* INVITE, ADMIT: the digest of the invitation's secret */
 	struct entry_digest ticket; /* ADMIT: the digest of the node's name and its key */
-	/* INVITE, ADMIT: when it was proposed, by the wall clock there, in seconds since 1970. */
+	/* INVITE, ADMIT: when the entry was proposed, by the proposer's wall clock, in seconds
+	 * since 1970. */
 	uint64_t time;
-	uint64_t expiry; /* INVITE: when the invitation ends, in seconds since 1970 */
+	uint64_t expiry; /* INVITE: when the invitation expires, in seconds since 1970 */
 	struct in parts; /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };
 
-/* Reads an entry. Returns false if the bytes are malformed. They must stay valid as long as the
- * entry is used. */
+/* Reads an entry. Returns false if the bytes are malformed. The bytes must stay valid as long as
+ * the entry is used. */
 bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry);
 /* Returns the next part, or false at the end. */
 bool entry_next(struct log_entry *entry, struct entry_part *ret_part);
@@ -118,7 +119,7 @@ void entry_write_invite(struct out *out, const struct entry_digest *secret, uint
 void entry_write_admit(struct out *out, const struct entry_digest *secret,
                        const struct entry_digest *ticket, uint64_t time, struct entry_text name);
 
-/* Write and read texts and digests as they stand in entries and in the engine's messages. */
+/* These write and read texts and digests in the form that entries and the engine's messages use. */
 void entry_put_digest(struct out *out, const struct entry_digest *digest);
 struct entry_digest entry_get_digest(struct in *in);
 void entry_put_text(struct out *out, struct entry_text text);

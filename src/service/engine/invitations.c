@@ -41,7 +41,8 @@ static void set_user(struct invitation *invitation, struct entry_text user)
 	invitation->user[user.size] = '\0';
 }
 
-/* Forgetting is safe: an unknown invitation is refused too, only with other words. */
+/* Forgetting a used or expired invitation is safe: an unknown one is refused too, only with other
+ * words. */
 static void forget_spent(struct invitations *invitations, uint64_t time)
 {
 	uint32_t kept = 0;

@@ -7,7 +7,7 @@
 
 static void free_lists(struct petitioner *petitioner)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): petitioners_forget overwrites the freed entry. */
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): drop overwrites the freed entry. */
 	free(petitioner->lacks);
 	free(petitioner->unreported);
 }
@@ -43,11 +43,79 @@ static void copy_text(char *to, struct entry_text text)
 	to[text.size] = '\0';
 }
 
+bool petitioners_know(const struct petitioners *petitioners, struct entry_text name)
+{
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		if (entry_text_is(name, petitioners->list[i].name))
+			return true;
+	}
+	return false;
+}
+
+/* --- versions --- */
+
+static const struct petitioner *find_server(const struct petitioners *petitioners, uint64_t server)
+{
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		if (petitioners->list[i].server == server)
+			return &petitioners->list[i];
+	}
+	return NULL;
+}
+
+static void limit_version(const struct petitioner *petitioner, uint64_t *version)
+{
+	if (petitioner == NULL)
+		*version = 0;
+	else if (petitioner->version < *version)
+		*version = petitioner->version;
+}
+
+uint64_t petitioners_version(const struct petitioners *petitioners,
+                             const struct agreed_state *state, const struct electors *electors)
+{
+	uint64_t version = UINT64_MAX;
+
+	for (uint32_t i = 0; i < state->seats_count; i++)
+		limit_version(petitioners_find(petitioners, state->seats[i].process), &version);
+	for (uint32_t i = 0; i < electors->count; i++) {
+		uint64_t server = electors->list[i].server;
+		if (server != 0)
+			limit_version(find_server(petitioners, server), &version);
+	}
+	return version == UINT64_MAX ? 0 : version;
+}
+
+/* --- petitions --- */
+
+static void drop(struct petitioners *petitioners, struct petitioner *petitioner)
+{
+	free_lists(petitioner);
+	*petitioner = petitioners->list[--petitioners->count];
+}
+
+/* Forgets the process of that name that was silent for longest, if there are many. */
+static void drop_namesake(struct petitioners *petitioners, struct entry_text name)
+{
+	struct petitioner *oldest = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		struct petitioner *petitioner = &petitioners->list[i];
+		if (!entry_text_is(name, petitioner->name))
+			continue;
+		count++;
+		if (oldest == NULL || petitioner->heard < oldest->heard)
+			oldest = petitioner;
+	}
+	if (count >= PETITIONERS_NAMESAKES_MAX)
+		drop(petitioners, oldest);
+}
+
 static struct petitioner *add(struct petitioners *petitioners, const struct petition *petition,
                               uint64_t now)
 {
-	enum { PETITIONERS_MAX = 2 * STATE_SEATS_MAX };
-
+	drop_namesake(petitioners, petition->name);
 	if (petitioners->count == PETITIONERS_MAX)
 		return NULL;
 	petitioners->list = grow(petitioners->list, &petitioners->size, petitioners->count + 1UL,
@@ -101,11 +169,9 @@ struct petitioner *petitioners_take(struct petitioners *petitioners,
 void petitioners_forget(struct petitioners *petitioners, uint64_t before)
 {
 	for (uint32_t i = 0; i < petitioners->count;) {
-		if (petitioners->list[i].heard >= before) {
+		if (petitioners->list[i].heard >= before)
 			i++;
-			continue;
-		}
-		free_lists(&petitioners->list[i]);
-		petitioners->list[i] = petitioners->list[--petitioners->count];
+		else
+			drop(petitioners, &petitioners->list[i]);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * All members and candidates that have sent a voter a petition lately, with the newest petition of
- * each.
+ * All members and candidates that have lately sent a petition to this voter, with the newest
+ * petition of each.
  */
 #ifndef ENGINE_PETITIONERS_H
 #define ENGINE_PETITIONERS_H
@@ -27,8 +27,8 @@ struct petitioner {
 	uint64_t since;         /* when the first petition arrived */
 	uint64_t heard;         /* when the newest petition arrived */
 	uint64_t leaving_since; /* when the first petition arrived that said `leaving` */
-	/* The greatest number of the petitioner's petitions that this leader has proposed to
-	 * renew. */
+	/* The number of the petitioner's latest petition for which this leader has proposed a
+	 * renewal. */
 	uint64_t proposed;
 	uint64_t candidate_since; /* since when the petitioner is a candidate; 0: it is a member */
 	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
@@ -40,6 +40,14 @@ struct petitioner {
 	bool withheld; /* the petitioner's lease is no longer renewed */
 };
 
+enum {
+	PETITIONERS_MAX = 2 * STATE_SEATS_MAX,
+	/* How many processes of one name are remembered. A node that is started again and again has
+	 * several. If a node invents processes, only other processes of its own name are
+	 * forgotten. */
+	PETITIONERS_NAMESAKES_MAX = 8,
+};
+
 struct petitioners {
 	struct petitioner *list;
 	uint32_t count;
@@ -49,11 +57,17 @@ struct petitioners {
 void petitioners_free(struct petitioners *petitioners);
 /* Finds a petitioner. Returns NULL if the process has not been heard lately. */
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
+/* Was a process of this name heard lately? */
+bool petitioners_know(const struct petitioners *petitioners, struct entry_text name);
+/* Returns the greatest version that all members and all these voters have said they can speak; 0 if one
+ * of them was not heard, or if there is none. */
+uint64_t petitioners_version(const struct petitioners *petitioners,
+                             const struct agreed_state *state, const struct electors *electors);
 /* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many
  * petitioners. */
 struct petitioner *petitioners_take(struct petitioners *petitioners,
                                     const struct petition *petition, uint64_t now);
-/* Forgets petitioners that were last heard before that time. */
+/* Forgets petitioners that were last heard before `before`. */
 void petitioners_forget(struct petitioners *petitioners, uint64_t before);
 
 #endif

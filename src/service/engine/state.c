@@ -31,7 +31,7 @@ static int compare_text(const char *a, struct entry_text b)
 	return order != 0 ? order : (size > b.size) - (size < b.size);
 }
 
-/* Returns the index of the seat with that name, or where it would be inserted. */
+/* Returns the index of the seat with this name, or where such a seat would be inserted. */
 static uint32_t place_of(const struct agreed_state *state, struct entry_text name)
 {
 	uint32_t low = 0, high = state->seats_count;
@@ -80,12 +80,49 @@ static void copy_text(char *to, struct entry_text text)
 	to[text.size] = '\0';
 }
 
+/*
+ * Finds what is forgotten first when there is no room for another name: what an operator has
+ * forbidden never is. Members that come and go only leave removals behind, and their next absence is
+ * then as short as the first. All voters forget alike, because the order of the names is part of the
+ * state.
+ */
+static struct name_record *find_forgettable(const struct agreed_state *state)
+{
+	struct name_record *found = NULL;
+
+	for (uint32_t i = 0; i < state->names_count; i++) {
+		struct name_record *record = &state->names[i];
+		if (record->forbidden)
+			continue;
+		if (record->vote == VOTE_FREE)
+			return record;
+		if (found == NULL)
+			found = record;
+	}
+	return found;
+}
+
+bool state_has_room(const struct agreed_state *state, struct entry_text name)
+{
+	return state->names_count < STATE_NAMES_MAX || state_name(state, name) != NULL ||
+	       find_forgettable(state) != NULL;
+}
+
+/* Returns NULL if there is no room for another name. */
 static struct name_record *get_name(struct agreed_state *state, struct entry_text name)
 {
 	struct name_record *record = state_name(state, name);
 
 	if (record != NULL)
 		return record;
+	if (state->names_count == STATE_NAMES_MAX) {
+		record = find_forgettable(state);
+		if (record == NULL)
+			return NULL;
+		size_t after = (size_t)(state->names + state->names_count - record) - 1;
+		memmove(record, record + 1, after * sizeof(*record));
+		state->names_count--;
+	}
 	state->names =
 	        grow(state->names, &state->names_size, state->names_count + 1UL, sizeof(*record));
 	record = &state->names[state->names_count++];
@@ -101,9 +138,9 @@ bool state_forbids(const struct agreed_state *state, struct entry_text name)
 	return record != NULL && record->forbidden;
 }
 
-/* --- parts: each function returns false if the part is void --- */
+/* --- parts of entries: each function returns false if the part is void --- */
 
-/* Returns the seat of exactly that incarnation. */
+/* Returns the seat of the part's name, if it has exactly the part's incarnation; otherwise NULL. */
 static struct seat *seat_of(const struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = state_seat(state, part->name);
@@ -136,7 +173,7 @@ static void vacate(struct agreed_state *state, struct seat *seat)
 }
 
 /* A renewal may have been committed after the leader decided on the removal. Then the removal is
- * void and the lease goes on. */
+ * void, and the member keeps its lease. */
 static bool remove_member(struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = seat_of(state, part);
@@ -144,7 +181,7 @@ static bool remove_member(struct agreed_state *state, const struct entry_part *p
 	if (seat == NULL || seat->renewed != part->renewed)
 		return false;
 	struct name_record *record = get_name(state, part->name);
-	if (record->strikes < STATE_STRIKES_MAX)
+	if (record != NULL && record->strikes < STATE_STRIKES_MAX)
 		record->strikes++;
 	vacate(state, seat);
 	return true;
@@ -167,8 +204,8 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 	if (state_forbids(state, part->name) || state->seats_count == STATE_SEATS_MAX)
 		return false;
 	if (seat != NULL) {
-		/* The old process' lease may still be valid. Only a removal vacates its seat, never
-		 * somebody else's join. */
+		/* If another process has the seat, its lease may still be valid. Only its removal
+		 * frees the seat, never another process' join. */
 		if (seat->process == part->process)
 			seat->renewed = state->index;
 		return false;
@@ -189,7 +226,7 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 
 /* --- entries --- */
 
-/* The new epoch's fences begin where those of the last epoch may have ended. */
+/* The new epoch's fences begin above all that the last epoch can have granted. */
 static void begin_epoch(struct agreed_state *state)
 {
 	state->epoch++;
@@ -234,8 +271,8 @@ static void tick(struct agreed_state *state, struct log_entry *entry)
 	}
 }
 
-/* Several members propose the same extension. The first proposal changes the limit; the others then
- * name an old limit and are void. */
+/* Several members may ask for the same extension. The first entry changes the limit; the others
+ * then name an old limit and are void. */
 static void extend(struct agreed_state *state, const struct log_entry *entry)
 {
 	uint64_t more = state->limit - state->base;
@@ -267,6 +304,20 @@ bool state_wants(const struct agreed_state *state, const struct log_entry *entry
 	       entry->time < invitation->expiry && is_free(state, entry->name);
 }
 
+/* An order about a name for which there is no room is void. */
+static void obey(struct agreed_state *state, const struct log_entry *entry)
+{
+	bool idle = entry->kind == ENTRY_ALLOW && !state_forbids(state, entry->name);
+	struct name_record *record = idle ? NULL : get_name(state, entry->name);
+
+	if (record == NULL)
+		return;
+	if (entry->kind == ENTRY_VOTE)
+		record->vote = entry->vote;
+	else
+		record->forbidden = entry->kind == ENTRY_FORBID;
+}
+
 void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *bytes, size_t size)
 {
 	struct log_entry entry;
@@ -291,14 +342,9 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 			begin_epoch(state);
 		break;
 	case ENTRY_FORBID:
-		get_name(state, entry.name)->forbidden = true;
-		break;
 	case ENTRY_ALLOW:
-		if (state_forbids(state, entry.name))
-			get_name(state, entry.name)->forbidden = false;
-		break;
 	case ENTRY_VOTE:
-		get_name(state, entry.name)->vote = entry.vote;
+		obey(state, &entry);
 		break;
 	case ENTRY_VERSION:
 		if (entry.version > state->version)
@@ -315,7 +361,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 
 /* --- rescue --- */
 
-/* More fences than the EXTENDs that a rescued log lacks can have added. */
+/* The log of a rescued cluster may lack the last EXTENDs. This is more than they can have added. */
 #define RESCUE_FENCES (UINT64_C(1) << 40)
 
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base)
@@ -364,7 +410,7 @@ void state_write(const struct agreed_state *state, struct out *out)
 		out_uint(out, state->names[i].forbidden);
 		out_uint(out, state->names[i].vote);
 	}
-	/* Without invitations a snapshot is as it was before there were any. */
+	/* Without invitations, a snapshot has the format of versions that knew none. */
 	if (state->invitations.count != 0)
 		invitations_write(&state->invitations, out);
 }
@@ -397,7 +443,7 @@ static void read_seats(struct agreed_state *state, struct in *in)
 
 static void read_names(struct agreed_state *state, struct in *in)
 {
-	uint64_t count = in_uint(in);
+	uint64_t count = in_range(in, 0, STATE_NAMES_MAX);
 
 	for (uint64_t i = 0; i < count && !in->bad; i++) {
 		struct entry_text name = entry_get_text(in, 1, ENTRY_NAME_MAX);

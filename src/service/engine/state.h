@@ -14,11 +14,16 @@
 
 /* Fences stay below this, so that JSON and JavaScript keep them exact. */
 #define STATE_FENCE_END (UINT64_C(1) << 53)
-enum { STATE_STRIKES_MAX = 7, STATE_SEATS_MAX = 1 << 12 };
-/* This program speaks these versions of the protocol, and all between them. */
+enum {
+	STATE_STRIKES_MAX = 7,
+	STATE_SEATS_MAX = 1 << 12,
+	STATE_NAMES_MAX = 1 << 12, /* how many names are remembered, members or not */
+};
+/* The lowest and the highest version of the protocol that this program speaks. */
 enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
 
-/* The identity of a cluster, drawn at random when the cluster is born: no other has the same. */
+/* The identity of a cluster: a random number, drawn when the cluster is born, so that no other
+ * cluster has the same. */
 struct cluster_id {
 	uint64_t high, low; /* the two halves of a random number; both 0: there is no cluster */
 };
@@ -43,7 +48,7 @@ struct seat {
 	uint64_t renewed; /* the index of the last entry that renewed this member's lease */
 };
 
-/* What the voters remember about a name, whether it is a member or not. */
+/* The voters' memory of a name, whether it is a member or not. */
 struct name_record {
 	char name[ENTRY_NAME_MAX + 1];
 	uint32_t strikes; /* how often in a row this name was removed because its lease ran out */
@@ -56,8 +61,8 @@ struct agreed_state {
 	struct state_settings settings;
 	uint64_t index; /* the index of the last entry that was applied */
 	uint64_t version;
-	/* A cluster that lost most of its voters goes on from here, and no member has joined since:
-	 * the last entries of the old one may be missing. */
+	/* The cluster was rescued after it had lost most of its voters, so the last entries of the
+	 * old log may be missing. True until the next epoch begins. */
 	bool rescued;
 	uint64_t epoch; /* the number of the present view; 0: nobody has ever been a member */
 	uint64_t base, limit;
@@ -81,7 +86,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 
 /*
  * Turns the state into that of another cluster, with the same view and the same indices. The fences
- * of its next epoch begin at `base` or higher, and far beyond all that the old cluster may have
+ * of its next epoch begin at `base` or higher, and far above all that the old cluster can have
  * used. Returns false if no fences are left.
  */
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base);
@@ -89,13 +94,15 @@ bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_
 /* Finds a member by its name. Returns NULL if there is none. */
 struct seat *state_seat(const struct agreed_state *state, struct entry_text name);
 const struct seat *state_process(const struct agreed_state *state, uint64_t process);
-/* Finds what is remembered about a name. Returns NULL if there is nothing. */
+/* Finds the record of a name. Returns NULL if there is none. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
+/* Could this name be remembered? No, if as many are forbidden as may be remembered. */
+bool state_has_room(const struct agreed_state *state, struct entry_text name);
 /* Has an operator removed this name, and not allowed it since? */
 bool state_forbids(const struct agreed_state *state, struct entry_text name);
 
-/* Would this INVITE or ADMIT change the state? Such entries are proposed again and again until they
- * are seen to be committed. Returns false for other entries. */
+/* Would this INVITE or ADMIT change the state? If not, it need not be proposed again. Returns false
+ * for all other kinds of entries. */
 bool state_wants(const struct agreed_state *state, const struct log_entry *entry);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the

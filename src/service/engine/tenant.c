@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* A petition that is this many numbers old is forgotten: its acknowledgement would come too late to
- * be of use. */
+/* How many petitions are remembered. The acknowledgement of an older one would come too late to be
+ * of use. */
 enum { SENT_MAX = 64 };
-/* How many petitions without an answer mean that there is no leader. A lease has as many, unless it
- * is long (rhythm.h). */
+/* After this many petitions without an answer, the tenant assumes that there is no leader. A lease
+ * has about as many petitions, unless it is long (rhythm.h). */
 enum { UNANSWERED_MAX = 6 };
 
 /* A petition that was sent and may still be acknowledged. */
@@ -37,7 +37,7 @@ struct tenant {
 	struct electors electors;
 	uint32_t unanswered; /* how many petitions were sent since a leader was last heard */
 	bool witness, departs, removed;
-	uint64_t index; /* how much of the log was applied when `removed` was told */
+	uint64_t index; /* the log index at which a voter told `removed` */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	struct sent sent[SENT_MAX]; /* the last petitions, indexed by number modulo SENT_MAX */
@@ -54,7 +54,7 @@ struct tenant {
 	size_t standing_size;
 	struct tenant_peer *peers;
 	size_t peers_size;
-	uint64_t *lacks; /* room for one entry for each peer */
+	uint64_t *lacks; /* room for as many entries as there are peers */
 	size_t lacks_size;
 	char *refusal;
 
@@ -130,7 +130,7 @@ static int compare_seats(const void *a, const void *b)
 	return strcmp(((const struct seat *)a)->name, ((const struct seat *)b)->name);
 }
 
-/* If this process is in one of these seats, adds its neighbours among them. */
+/* If this process has one of these seats, adds those of its neighbours that have one too. */
 static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t count)
 {
 	bool *linked = calloc(count + 1UL, sizeof(*linked));
@@ -149,8 +149,8 @@ static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t c
 	free(linked);
 }
 
-/* Finds the links that this view needs, and those that the next view would need with all
- * prospects. */
+/* Finds the links that this view needs, and those that the next view would need if all prospects
+ * joined. */
 static void find_peers(struct tenant *tenant)
 {
 	uint32_t count = tenant->seats_count + tenant->prospects_count;
@@ -225,7 +225,8 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .acknowledged = tenant->acknowledged,
 	        .lease_ns = tenant->lease_ns,
 	        .prospect = tenant->prospect,
-	        .electors = tenant->electors.index,
+	        /* Whoever gets no answer from the voters that it knows wants every list. */
+	        .electors = tenant->unanswered < UNANSWERED_MAX ? tenant->electors.index : 0,
 	        .server = tenant->server,
 	        .witness = tenant->witness,
 	        .version_least = tenant->version_least,
@@ -235,7 +236,7 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .removed = tenant->removed,
 	};
 
-	/* A member that has left does not ask to join again. */
+	/* A process that has left on purpose does not ask to join again. */
 	if (tenant->refusal != NULL || (tenant->departs && tenant->incarnation == 0))
 		return;
 	tenant->sent[tenant->number % SENT_MAX] =
@@ -273,8 +274,8 @@ void tenant_bump(struct tenant *tenant, uint64_t epoch)
 
 /* --- bulletins --- */
 
-/* A renewal counts only for the incarnation that asked for it. A petition to join counts for the
- * incarnation that came into being by that join. */
+/* The acknowledgement of a renewal counts only for the incarnation that asked for it; that of a
+ * petition to join, only for the incarnation that this join has created. */
 static void take_acknowledgement(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	const struct sent *sent = &tenant->sent[bulletin->number % SENT_MAX];
@@ -319,8 +320,8 @@ static void take_prospects(struct tenant *tenant, const struct bulletin *bulleti
 	}
 }
 
-/* The cluster's lease must be ours. With a longer one this member would keep its locks when others
- * may already enter. */
+/* The cluster's lease must be the one with which this member was configured. If this member's were
+ * longer, it would keep its locks when others may already enter. */
 static bool has_other_lease(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	if (bulletin->lease_ns == tenant->lease_ns)
@@ -336,8 +337,8 @@ static bool has_other_lease(struct tenant *tenant, const struct bulletin *bullet
 	return true;
 }
 
-/* Notes whether an operator has removed this node. Any voter may tell this, but a voter that lags
- * behind does not know of the last order. */
+/* Notes whether an operator has removed this node. Any voter may tell this, but only the newest
+ * information counts, because a voter may lag behind. */
 static void take_removal(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	if (bulletin->index < tenant->index)
@@ -377,11 +378,15 @@ static void take_view(struct tenant *tenant, const struct bulletin *bulletin)
 		find_peers(tenant);
 }
 
+/* A later list replaces an earlier one. If the voters of this list do not answer, any other list
+ * does: this one may be a lie with an index that no honest list ever has. */
 static void take_electors(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	struct in in = bulletin->electors;
+	uint64_t index = in_uint(&in);
 
-	if (in_uint(&in) <= tenant->electors.index)
+	if (index == tenant->electors.index ||
+	    (index < tenant->electors.index && !tenant_unanswered(tenant)))
 		return;
 	electors_read(&tenant->electors, bulletin->electors);
 	tenant->unanswered = 0;
@@ -400,14 +405,14 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 		take_view(tenant, &bulletin);
 	else
 		take_electors(tenant, &bulletin);
-	/* Only the leader's answer counts here. Others may tell something old: they may have been
-	 * voters once, and not know that they no longer are. */
+	/* Only a leader's answer counts here. Another node may have been a voter once and not know
+	 * that it no longer is, and its answer may be out of date. */
 	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))
 		tenant->unanswered = 0;
 	return true;
 }
 
-/* --- the rest --- */
+/* --- queries --- */
 
 const char *tenant_name(const struct tenant *tenant)
 {

@@ -2,13 +2,13 @@
  * A member's side of the membership. It asks all voters to renew its lease, or to let it join, and
  * learns from them until when it may hold locks and who the members are.
  *
- *	in:  the node wants to renew (tenant_renew), bulletins of voters, which links are up
- *	out: petitions for all voters; a new deadline, a new view, more fences for the node; the
- *	     peers to which a link is needed
+ * 	in:  the node wants to renew (tenant_renew), bulletins of voters, which links are up
+ * 	out: petitions for all voters; a new deadline, a new view, more fences for the node; the
+ * 	     peers to which a link is needed
  *
- * The tenant notes the time before it sends a petition, under the petition's number. An
- * acknowledgement of that number moves the deadline to that time plus the lease, however late it
- * arrives. So a deadline has always passed when the voters may consider the member gone.
+ * Before it sends a petition, the tenant notes the time under the petition's number. The
+ * acknowledgement of that number moves the deadline to that time plus the lease, no matter when it
+ * arrives. So the deadline has always passed before the voters may give the member up.
  *
  * No I/O and no clock. The caller takes effects after every call until there are none left.
  */
@@ -29,7 +29,7 @@ struct tenant_options {
 	/* The lowest and the highest version that this process speaks; 0: the versions of this
 	 * program. */
 	uint64_t version_least, version;
-	/* The voters that were known last, or addresses to try; NULL: none. The list is copied. */
+	/* The last known voters, or addresses to try; NULL: none. The list is copied. */
 	const struct electors *voters;
 };
 
@@ -38,17 +38,18 @@ struct tenant;
 struct tenant *tenant_create(const struct tenant_options *options);
 void tenant_destroy(struct tenant *tenant);
 
-/* What the node reports about itself when it renews. */
+/* The condition that the node reports when it renews. */
 struct tenant_condition {
 	bool active;                /* the node serves in the epoch that the tenant knows */
 	const uint64_t *unreported; /* processes of the members whose REPORT has not arrived */
 	uint32_t unreported_count;
 };
 
-/* Asks for a renewal. `taken` is the node's time when it decided to renew. */
+/* Asks for a renewal. `taken` is the time at which the node decided to renew; a new lease counts
+ * from it. */
 void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_condition *condition);
-/* Tells that the node holds nothing any more and wants to leave the view. When it is out, the
- * tenant sends no more petitions. With `departs` false, it asks to join again. */
+/* Call it when no client of the node holds anything and the node wants to leave the view. Once it
+ * is out, the tenant sends no more petitions. With `departs` false, it asks to join again. */
 void tenant_depart(struct tenant *tenant, bool departs);
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit);
 void tenant_bump(struct tenant *tenant, uint64_t epoch);
@@ -63,15 +64,14 @@ uint64_t tenant_incarnation(const struct tenant *tenant);
 /* Returns NULL, or why this process can never join. The text is valid as long as the tenant. */
 const char *tenant_refusal(const struct tenant *tenant);
 
-/* True if an operator has removed this name, and not invited it since. */
+/* Has an operator removed this name, and not invited it since? */
 bool tenant_removed(const struct tenant *tenant);
 
-/* True if no leader of the voters has answered for a lease, or for some seconds if a lease is
- * long. */
+/* Has no leader of the voters answered for a lease or, if a lease is long, for some seconds? */
 bool tenant_unanswered(const struct tenant *tenant);
 
-/* A peer that this process needs a link to, in this view or in the next one as far as it is
- * known. */
+/* A peer to which this process needs a link, in this view or, as far as that is known, in the
+ * next. */
 struct tenant_peer {
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1];

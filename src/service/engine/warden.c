@@ -37,14 +37,14 @@ struct warden {
 	uint64_t now;
 	bool leads;
 	uint64_t beat;        /* when the leader next looks at leases, candidates and complaints */
-	uint64_t quiet_until; /* no member is removed before this time */
-	/* A rescued cluster does nothing before this time: members that its log does not know of
-	 * may still have leases of the old one. */
+	uint64_t quiet_until; /* until this time no member is removed */
+	/* Until this time a rescued cluster does nothing: members that its log does not know may
+	 * still have leases of the old cluster. */
 	uint64_t rescued_until;
 	/* The epoch of the last CHANGE that was proposed, and when. */
 	uint64_t changed_epoch, changed_at;
 	uint64_t extended_limit, extended_at;
-	uint64_t bumped_at; /* when the last BUMP was proposed; 0: none since this voter leads */
+	uint64_t bumped_at; /* when the last BUMP was proposed; 0: this leader has proposed none */
 	struct renewal_note *notes;
 	uint32_t notes_count;
 	size_t notes_size;
@@ -115,15 +115,17 @@ static bool lacks_news(const struct warden *warden, const struct petitioner *pet
 static void notify(struct warden *warden, const struct petitioner *petitioner)
 {
 	const struct candidates *candidates = &warden->candidates;
-	uint32_t count = warden->leads ? candidates->prospects_count : 0;
-	struct prospect *prospects = calloc(count + 1UL, sizeof(*prospects));
+	uint32_t chosen = warden->leads ? candidates->prospects_count : 0, count = 0;
+	struct prospect *prospects = calloc(chosen + 1UL, sizeof(*prospects));
 
 	memory_must(prospects != NULL);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < chosen; i++) {
 		const struct petitioner *other =
 		        petitioners_find(&warden->petitioners, candidates->prospects[i]);
-		prospects[i] = (struct prospect){entry_text_of(other->name),
-		                                 entry_text_of(other->address), other->process};
+		if (other != NULL) /* namesakes may have displaced it since it was chosen */
+			prospects[count++] =
+			        (struct prospect){entry_text_of(other->name),
+			                          entry_text_of(other->address), other->process};
 	}
 	bulletin_write_view(&warden->out, &warden->state, petitioner->name, warden->leads,
 	                    warden->leads ? candidates->digest : 0, prospects, count);
@@ -179,7 +181,7 @@ static struct renewal_note *get_note(struct warden *warden, const struct seat *s
 	return note;
 }
 
-/* A note without a seat is about a removed member. The back-off of its name begins now. */
+/* A note whose seat is gone belongs to a removed member. The back-off of its name begins now. */
 static void drop_notes(struct warden *warden)
 {
 	uint32_t kept = 0;
@@ -243,7 +245,8 @@ static void see_candidates(struct warden *warden)
 	}
 }
 
-/* A node whose name an operator has removed should tell its holders now, not when its lease ends. */
+/* Tells the node of this name that an operator has removed or allowed it. A removed node should
+ * take its clients' locks back now, not when its lease ends. */
 static void notify_name(struct warden *warden, struct entry_text name)
 {
 	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
@@ -349,8 +352,8 @@ static void add_removals(const struct warden *warden, struct parts *parts)
 	}
 }
 
-/* Has every member been heard since that time? One that is leaving too need not: if all leave at
- * once, none waits for the others. */
+/* Has every member been heard since that time? Members that are leaving do not count: if all leave
+ * at once, none must wait for the others. */
 static bool all_heard_since(const struct warden *warden, uint64_t time)
 {
 	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
@@ -363,10 +366,10 @@ static bool all_heard_since(const struct warden *warden, uint64_t time)
 }
 
 /*
- * A new epoch grants nothing before all of its members have reported, so one that has just died
- * would hold up everybody until its lease ends. Therefore a leave waits until every other member
- * has shown that it lives; this takes an interval. Whoever wants to leave hands its tokens on
- * meanwhile. If somebody must be removed, it goes with that one.
+ * In a new epoch nothing is granted before all members have reported, so a member that has just
+ * died would delay everybody until its lease ends. Therefore a leave waits until every other member
+ * has shown that it is alive, which takes one interval. Meanwhile the leaving member hands its
+ * tokens on. If a member must be removed anyway, the leave goes into the same entry.
  */
 static void add_leaves(const struct warden *warden, struct parts *parts)
 {
@@ -398,7 +401,7 @@ static void add_joins(const struct warden *warden, struct parts *parts)
 	}
 }
 
-/* Is every member serving in the present epoch? Changes that are not urgent wait for that. */
+/* Does every member serve in the present epoch? Changes that are not urgent wait until they do. */
 static bool is_settled(const struct warden *warden)
 {
 	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
@@ -411,8 +414,8 @@ static bool is_settled(const struct warden *warden)
 	return true;
 }
 
-/* Must the first view still wait for a voter? A candidate that misses it must stand for two
- * intervals before the next view. Every process that runs is heard within one interval. */
+/* Must the first view still wait for a voter? Every running process is heard within one interval,
+ * and a candidate that misses the first view has to wait two intervals for the next. */
 static bool is_gathering(const struct warden *warden)
 {
 	uint32_t heard = 0;
@@ -439,8 +442,8 @@ static void propose_change(struct warden *warden)
 	bool settled = is_settled(warden);
 	if (parts.count != 0 || settled)
 		add_leaves(warden, &parts);
-	/* A removal or a leave can change who is whose neighbour, so prospects join in a later
-	 * entry. */
+	/* A removal or a leave can change which members are neighbours, so prospects join in a
+	 * later entry. */
 	if (settled && parts.count == 0 && !is_gathering(warden) &&
 	    candidates_ready(&warden->candidates, &warden->state, &warden->petitioners,
 	                     warden->now))
@@ -469,7 +472,7 @@ void warden_electors(struct warden *warden, const struct electors *electors)
 		electors_copy(&warden->electors, electors);
 }
 
-/* Is this the last process that used its data directory? Only that one counts. */
+/* Is this the process that used its data directory last? Earlier ones do not count. */
 static bool is_last_of_server(const struct warden *warden, const struct petitioner *petitioner)
 {
 	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
@@ -513,41 +516,14 @@ uint32_t warden_standing(const struct warden *warden, struct standing **ret_list
 	return count;
 }
 
-/* --- versions --- */
-
-static const struct petitioner *find_elector(const struct warden *warden, uint64_t server)
-{
-	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
-		if (warden->petitioners.list[i].server == server)
-			return &warden->petitioners.list[i];
-	}
-	return NULL;
-}
-
-static void limit_version(const struct petitioner *petitioner, uint64_t *version)
-{
-	if (petitioner == NULL)
-		*version = 0;
-	else if (petitioner->version < *version)
-		*version = petitioner->version;
-}
-
-/* The cluster begins to speak a version only when every member and every voter has said that it
- * can. */
+/* The cluster begins to use a version only when every member and every voter has said that it
+ * speaks it. */
 static void propose_version(struct warden *warden)
 {
-	uint64_t version = UINT64_MAX;
+	uint64_t version =
+	        petitioners_version(&warden->petitioners, &warden->state, &warden->electors);
 
-	for (uint32_t i = 0; i < warden->state.seats_count; i++)
-		limit_version(
-		        petitioners_find(&warden->petitioners, warden->state.seats[i].process),
-		        &version);
-	for (uint32_t i = 0; i < warden->electors.count; i++) {
-		uint64_t server = warden->electors.list[i].server;
-		if (server != 0)
-			limit_version(find_elector(warden, server), &version);
-	}
-	if (version == UINT64_MAX || version <= warden->state.version)
+	if (version <= warden->state.version)
 		return;
 	entry_write_version(&warden->out, version);
 	propose(warden);
@@ -581,8 +557,8 @@ uint64_t warden_deadline(const struct warden *warden)
 	return warden->leads ? warden->beat : WARDEN_NEVER;
 }
 
-/* A leader that was suspended has unread renewals waiting. It reads them before it removes
- * anybody. */
+/* A leader whose process was suspended may have unread renewals. It must read them before it
+ * removes anybody. */
 static void advance(struct warden *warden, uint64_t now)
 {
 	if (now <= warden->now)
@@ -592,7 +568,8 @@ static void advance(struct warden *warden, uint64_t now)
 	warden->now = now;
 }
 
-/* A member that must be removed does not wait for the next regular look: its locks wait for it. */
+/* Does not wait for the next regular beat if a member must be removed sooner: others wait for its
+ * locks. */
 static uint64_t next_beat(const struct warden *warden)
 {
 	uint64_t patience = warden_patience(warden->state.settings.lease_ns);
@@ -633,7 +610,7 @@ void warden_leads(struct warden *warden, bool leads, uint64_t now)
 		warden->petitioners.list[i].proposed = 0;
 		warden->petitioners.list[i].told = 0;
 	}
-	/* Petitions that arrived while another voter led are acted upon at once. */
+	/* Act at once on petitions that arrived while another voter led. */
 	warden->beat = now;
 	warden_tick(warden, now);
 }
@@ -651,8 +628,8 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 		petitioner->candidate_since = 0;
 	else if (petitioner->candidate_since == 0)
 		petitioner->candidate_since = warden->now;
-	/* A member that leaves, and a candidate that would be the first member, do not wait for the
-	 * leader's next beat. */
+	/* Do not let a leaving member wait for the leader's next beat, nor a candidate that would
+	 * be the first member. */
 	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
 		warden->beat = warden->now;
 	if (lacks_news(warden, petitioner))
@@ -676,9 +653,9 @@ static void take_extend(struct warden *warden, const struct petition *petition)
 	propose(warden);
 }
 
-/* If the first frames of an epoch do not fit into a link, every epoch ends by a BUMP. The rate
- * limit leaves time for the rest: renewals, complaints, and other writes on the voters' disks. A
- * member that is refused asks again with its next renewal. */
+/* A rate limit for BUMP: if the first frames of an epoch do not fit into a link, every epoch ends
+ * by another BUMP. The limit leaves time for renewals, complaints and other writes to the voters'
+ * disks. A member that is refused asks again with its next renewal. */
 static void take_bump(struct warden *warden, const struct petition *petition)
 {
 	if (!warden->leads || is_waiting(warden) || petition->epoch != warden->state.epoch ||
@@ -705,27 +682,54 @@ bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, u
 	return true;
 }
 
-void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now)
+/* --- orders --- */
+
+/* A name that nobody has is not remembered: whoever can order would fill the log of all voters with
+ * invented ones. */
+static const char *refuse_order(const struct warden *warden, struct entry_text name)
 {
-	advance(warden, now);
-	if (!warden->leads)
-		return;
-	if (forbid)
-		entry_write_forbid(&warden->out, entry_text_of(name));
-	else
-		entry_write_allow(&warden->out, entry_text_of(name));
-	propose(warden);
+	if (state_seat(&warden->state, name) == NULL && state_name(&warden->state, name) == NULL &&
+	    electors_find(&warden->electors, name.bytes) == NULL &&
+	    !petitioners_know(&warden->petitioners, name))
+		return "no member, voter or candidate has this name";
+	if (!state_has_room(&warden->state, name))
+		return "too many names are remembered: invite nodes that were removed, and will "
+		       "not "
+		       "be missed";
+	return NULL;
 }
 
-void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now)
+const char *warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now)
+{
+	struct entry_text text = entry_text_of(name);
+
+	advance(warden, now);
+	if (!warden->leads || state_forbids(&warden->state, text) == forbid)
+		return NULL;
+	const char *why = refuse_order(warden, text);
+	if (why != NULL)
+		return why;
+	if (forbid)
+		entry_write_forbid(&warden->out, text);
+	else
+		entry_write_allow(&warden->out, text);
+	propose(warden);
+	return NULL;
+}
+
+const char *warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now)
 {
 	const struct name_record *record = state_name(&warden->state, entry_text_of(name));
 
 	advance(warden, now);
 	if (!warden->leads || (record != NULL ? record->vote : VOTE_FREE) == vote)
-		return;
+		return NULL;
+	const char *why = refuse_order(warden, entry_text_of(name));
+	if (why != NULL)
+		return why;
 	entry_write_vote(&warden->out, entry_text_of(name), vote);
 	propose(warden);
+	return NULL;
 }
 
 bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
@@ -747,10 +751,9 @@ bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size,
 	return true;
 }
 
-/* --- the beginning and the end --- */
+/* --- creating and freeing --- */
 
-/* A snapshot does not tell when a lease was renewed or a member removed. So all these times count
- * from now. */
+/* A snapshot does not tell when a lease was renewed or a member removed. So count from now. */
 bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
 {
 	advance(warden, now);

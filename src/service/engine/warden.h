@@ -1,19 +1,21 @@
 /*
- * A voter's side of the membership. It applies what the voters' log has committed, notes by its own
- * clock when each member's lease was renewed, and, while it leads, proposes what comes next.
+ * A voter's side of the membership. It applies the entries that the voters' log has committed, and
+ * notes by its own clock when each member's lease was renewed. While it leads, it proposes new
+ * entries.
  *
- *	in:  entries as they are committed (warden_committed), whether this voter leads
- *	     (warden_leads), petitions of members and candidates, the time
- *	out: entries to propose, bulletins for members
+ * 	in:  entries as they are committed (warden_committed), whether this voter leads
+ * 	     (warden_leads), petitions of members and candidates, the time
+ * 	out: entries to propose, bulletins for members
  *
  * The log promises little. A proposal may be lost, or be committed much later, even under another
- * leader. A voter may believe that it leads while another does. But the log is committed in one
- * order, which all voters see. Everything here is safe under that promise alone.
+ * leader. A voter may believe that it leads while another one does. But all voters see the
+ * committed entries in the same order. Everything here is safe under that promise alone.
  *
- * A member is removed when W has passed since this voter noted its last renewal. W is the lease by
- * the slowest clock allowed, and a little more. The removal names that renewal, and is void if
- * another has been committed by then. So when its removal takes effect, the member's own deadline
- * has passed, whatever the two clocks show.
+ * A member is removed when the time W has passed since this voter noted its last renewal. W is how
+ * long a lease can last by the slowest clock allowed, and a little more (warden_patience). The
+ * removal names that renewal, and is void if another has been committed by then. So when a removal
+ * takes effect, the member's own deadline has passed, even if the two clocks run at different
+ * rates.
  *
  * Time is the lease clock of the host in nanoseconds. No I/O, no clock, nothing is logged.
  */
@@ -36,12 +38,12 @@ struct warden_options {
 
 struct warden;
 
-/* Returns NULL if the snapshot is malformed. All leases in the snapshot count as renewed at
- * `now`. */
+/* Creates a warden. All leases in the snapshot count as renewed at `now`. Returns NULL if the
+ * snapshot is malformed. */
 struct warden *warden_create(const struct warden_options *options, uint64_t now);
 void warden_destroy(struct warden *warden);
-/* Replaces the state by that of a snapshot, as when a voter starts. Returns false if it is
- * malformed; then nothing has changed. */
+/* Replaces the state by that of a snapshot, as when a voter starts. Returns false if the snapshot
+ * is malformed; then nothing has changed. */
 bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 
 const struct agreed_state *warden_state(const struct warden *warden);
@@ -49,20 +51,21 @@ const struct agreed_state *warden_state(const struct warden *warden);
 /* Applies the next committed entry. */
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 void warden_leads(struct warden *warden, bool leads, uint64_t now);
-/* Sets the voters as far as they are committed, from this voter's own log or from what a member was
- * told. The newest list counts. It is copied. */
+/* Sets the committed list of voters. The list is in this voter's own log, or the member in the same
+ * process was told it. An older list than the last is ignored. The list is copied. */
 void warden_electors(struct warden *warden, const struct electors *electors);
-/* Lists everybody with a data directory that was heard lately. The caller frees the list; its names
- * are valid until the next call. */
+/* Lists all processes with a data directory that were heard lately. The caller frees the list; its
+ * names are valid until the next call. */
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
-/* Proposes that a name be forbidden or allowed, as an operator wants, if this voter leads. */
-void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
-/* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
-void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
-/* Takes an INVITE or an ADMIT, as bytes of an entry. It is proposed if this voter leads and it would
- * change something. Returns false if it is malformed, or another entry. */
+/* Propose that a name be forbidden or allowed, or that it should vote or should not, as an operator
+ * wants, if this voter leads and that would change something. Return NULL, or a sentence that says why
+ * the order is refused: nobody has that name, or too many are remembered. */
+const char *warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
+const char *warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
+/* Takes the bytes of an INVITE or an ADMIT, and proposes it if this voter leads and it would change
+ * something. Returns false if the bytes are malformed, or of another kind of entry. */
 bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 
 /* Returns the latest time at which warden_tick must be called. */

@@ -64,7 +64,7 @@ void wiring_of_seats(const struct wiring *wiring, const struct seat *seats, uint
 
 /* --- parts --- */
 
-/* Puts all members that can be reached from `place` into its part. */
+/* Puts all members that can be reached from `place` into the same part. */
 static void spread(const struct wiring *wiring, const struct entry_text *names, uint32_t count,
                    uint32_t place, uint32_t *parts)
 {

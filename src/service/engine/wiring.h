@@ -1,6 +1,7 @@
 /*
- * Which members of a view need a link to each other: all pairs; or those that a topology makes
- * neighbours when the members are numbered by their names; or those that a list of links names.
+ * Tells which members of a view need a link to each other: all pairs; or those that are neighbours
+ * in a topology, with the members numbered in the order of their names; or those that a list of
+ * links names.
  */
 #ifndef ENGINE_WIRING_H
 #define ENGINE_WIRING_H
@@ -10,7 +11,7 @@
 #include "topology.h"
 
 struct wiring {
-	bool complete; /* in this algorithm everybody sends to everybody */
+	bool complete; /* the algorithm needs a link between every two members */
 	struct topology topology;
 	uint64_t seed; /* the seed of random:D */
 	/* Links between named nodes; if there are any, the topology is not used. */
@@ -25,9 +26,9 @@ void wiring_of_seats(const struct wiring *wiring, const struct seat *seats, uint
                      uint32_t self, bool *ret_linked);
 
 /*
- * A view's graph may fall apart into several parts when a member is gone. Writes for each member
- * the first member of its part. Returns the first member of the part that goes on: the part with
- * most members; of several, the one with the smallest name.
+ * The graph of a view may fall apart when a member is gone. Writes, for each member, the first
+ * member of its part. Returns the first member of the part that goes on: the largest part or, of
+ * several, the one with the smallest name.
  */
 uint32_t wiring_parts(const struct wiring *wiring, const struct seat *seats, uint32_t count,
                       uint32_t *ret_parts);

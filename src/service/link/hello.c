@@ -1,7 +1,7 @@
 /*
- * The handshake: the first record in each direction. Some parts are the same in all versions:
- * length, type, "baton" and version (4 bytes), and the whole of a refusal, so that versions that do
- * not understand each other can still say so.
+ * The handshake: the first record in each direction. Its beginning (length, type, "baton" and the
+ * version, 4 bytes) and the whole of a refusal are the same in all versions, so that nodes of
+ * different versions can still tell each other that they differ.
  */
 #include "baton/error.h"
 #include "link.h"
@@ -15,12 +15,13 @@ static const char magic[] = {'b', 'a', 't', 'o', 'n'};
 
 enum {
 	VERSION_AT = RECORD_HEAD_SIZE + sizeof(magic),
-	BODY_AT = VERSION_AT + 4, /* the place of a refusal's text */
+	BODY_AT = VERSION_AT + 4, /* where a refusal's text begins */
 	NAME_AT =
 	        BODY_AT + 5 * 8 /* a HELLO ends with the two names, each after its size (a byte) */
 };
 
-/* Replaces control characters: what a stranger sends may end up in a terminal. */
+/* Copies a text without control characters, because a stranger's text may be shown in a
+ * terminal. */
 static void copy_text(char *room, const uint8_t *bytes, size_t size)
 {
 	memcpy(room, bytes, size);
@@ -68,7 +69,7 @@ int record_refusal_read(const uint8_t *record, size_t size, char *room)
 	return 0;
 }
 
-/* Are these bytes certainly no HELLO? This is decided as early as possible, because a program that
+/* Are these bytes certainly not a HELLO? Decides as early as possible, because a program that
  * speaks another protocol may never send more. */
 static bool is_nonsense(const uint8_t *bytes, size_t size)
 {

@@ -1,10 +1,10 @@
 /*
  * One end of a link: see link.h.
  *
- * `out` has the records as they are sent, in one piece. Frames stay in it until they are
- * acknowledged, other records until they are written. Before each batch of records there is room
- * for an ACK, which is filled or skipped when the batch is written: only then is it known what
- * there is to acknowledge.
+ * `out` has the records in one piece, in the form in which they are sent. Frames stay in it until
+ * they are acknowledged, other records until they are written. Before each batch of records there
+ * is room for an ACK. It is filled or skipped when the batch is written, because only then is it
+ * known what there is to acknowledge.
  */
 #include "link.h"
 
@@ -27,7 +27,7 @@ enum {
 	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value; a power of 2 */
 };
 
-/* The frames from this number on belong to this epoch, up to the next era. */
+/* An era: the frames from `number` up to the next era belong to this epoch. */
 struct era {
 	uint64_t epoch, first;
 };
@@ -39,7 +39,8 @@ struct link {
 
 	struct buffer out;
 	size_t written; /* how many bytes of `out` were sent on this connection */
-	/* The record at `written` is the room for an ACK, and nothing of it or its batch is sent. */
+	/* The record at `written` is the room for an ACK, and no byte of it or of its batch was
+	 * sent yet. */
 	bool room;
 	uint64_t number;       /* the number of the last frame that was given to the link */
 	uint64_t acknowledged; /* the greatest number that the peer has acknowledged */
@@ -50,13 +51,14 @@ struct link {
 
 	const uint8_t *given; /* the rest of link_input's bytes */
 	size_t given_size;
-	struct buffer held; /* the bytes before `given`: the beginning of a record, or more */
-	size_t offered;     /* the size of the record whose frame may be taken; 0: there is none */
+	/* copied bytes that come before `given`: the beginning of a record, or more */
+	struct buffer held;
+	size_t offered; /* the size of the record whose frame may be taken; 0: there is none */
 	uint64_t offered_number; /* the number of that frame */
 	uint64_t received;       /* the number of the last frame that was taken */
 	bool ack_due;            /* the peer may not know `received` yet */
 	uint32_t ack_frames;     /* how many frames were taken since the last ACK */
-	size_t ack_bytes;        /* how many bytes these frames have */
+	size_t ack_bytes;        /* how many bytes were taken since the last ACK */
 	bool broken;
 	char text[LINK_TEXT_MAX + 1];
 };
@@ -81,7 +83,7 @@ void link_destroy(struct link *link)
 	free(link);
 }
 
-/* --- what is kept --- */
+/* --- records that are kept --- */
 
 static uint8_t *out_at(const struct link *link, size_t offset)
 {
@@ -171,8 +173,8 @@ int link_attach(struct link *link, uint64_t peer_received)
 	link->written = buffer_size(&link->out);
 	acknowledge(link, peer_received);
 	link->written = 0;
-	/* Our HELLO may be older than the last frame that we took; then that frame will come
-	 * again. */
+	/* Our HELLO may have been written before the last frame was taken; then the peer sends that
+	 * frame again, and needs an ACK. */
 	if (link->received > 0) {
 		size_t all = buffer_size(&link->out);
 		buffer_need(&link->out, RECORD_NUMBERED_SIZE);
@@ -228,9 +230,8 @@ static void begin_batch(struct link *link)
 	link->room = true;
 }
 
-/* A frame of this epoch found no room. The next epoch gets twice as much: it begins with the same
- * questions and requests, and if they alone needed more than kept_max, no epoch would ever
- * serve. */
+/* A frame of this epoch found no room. The next epoch gets twice the room: it begins with the same
+ * questions and requests, and if these alone need more than kept_max, no epoch would ever serve. */
 static void become_full(struct link *link, uint64_t epoch)
 {
 	link->full_epoch = epoch;
@@ -318,7 +319,7 @@ bool link_wants_ack(const struct link *link)
 
 void link_ack(struct link *link)
 {
-	/* If room for an ACK is kept before the batch, the ACK is written there, with the batch. */
+	/* If there is room for an ACK before the batch, the ACK is sent there, with the batch. */
 	if (!link->attached || !link->ack_due || link->room)
 		return;
 	fill_ack(link, append_record(link, RECORD_ACK, RECORD_NUMBERED_SIZE));
@@ -470,7 +471,8 @@ enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t 
 			return LINK_FRAME;
 		}
 		consume(link, size);
-		/* Otherwise it is a frame that was received on an earlier connection. */
+		/* Any other record here is a frame that was already received on an earlier
+		 * connection. */
 		if (record_type(record) == RECORD_ACK)
 			acknowledge(link, record_number(record));
 	}

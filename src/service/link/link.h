@@ -1,17 +1,17 @@
 /*
- * One end of a link between two members: frames arrive at the other end once each and in order,
- * however often the connection between them breaks. No I/O: bytes in, bytes out.
+ * One end of a link between two members. Each frame arrives at the other end exactly once and in
+ * order, no matter how often the connection breaks. No I/O: bytes in, bytes out.
  *
- * A link survives its connections; it belongs to two incarnations. A connection carries records:
+ * A link outlives its connections; it belongs to two incarnations. A connection carries records:
  *
  *     length (4 bytes, of what follows), type (1 byte), body
  *
- * All numbers are little-endian. The first record in each direction is HELLO, which tells who
- * speaks, and the number of the last frame that the speaker has received. Frames follow, each with
- * its number, beginning with the next one. A frame is kept until its number is acknowledged: by an
- * ACK before a batch of records if there is something new to acknowledge, or by an ACK alone when
- * much has arrived and nothing goes back (link_wants_ack). The receiver drops frames that it has
- * seen. A gap in the numbers means that the sender has dropped frames of older epochs on purpose.
+ * All numbers are little-endian. The first record in each direction is HELLO. It tells who the
+ * sender is, and the number of the last frame that the sender has received. The other side then
+ * sends the frames after that one, each with its number. A frame is kept until its number is
+ * acknowledged: by an ACK before a batch of records, or by an ACK alone when much has arrived and
+ * nothing goes back (link_wants_ack). The receiver drops frames that it has already received. A gap
+ * in the numbers means that the sender has dropped frames of older epochs on purpose.
  *
  * Nothing here allocates, unless a buffer has to become larger than it ever was (buffers above 1
  * MiB are freed when they are empty). A frame is copied once on its way out. On its way in it is
@@ -25,8 +25,9 @@
 #include <stdint.h>
 
 enum {
-	/* Nodes of different versions refuse each other. It rises with every change of what nodes
-	 * send each other: handshakes, frames, and the packets and entries of the engine. */
+	/* The version of the protocol. Nodes of different versions refuse each other. It rises with
+	 * every change of what nodes send each other: handshakes, frames, and the packets and
+	 * entries of the engine. */
 	LINK_VERSION = 4,
 	LINK_NAME_MAX = 255,
 	LINK_FRAME_MAX = 1 << 20,
@@ -36,14 +37,14 @@ enum {
 /* --- the handshake --- */
 
 struct link_hello {
-	uint64_t cluster;     /* the speaker's cluster, which must be the same on both sides */
+	uint64_t cluster;     /* the sender's cluster, which must be the same on both sides */
 	uint64_t setup;       /* a digest of what must be the same at all members */
-	uint64_t incarnation; /* the speaker's incarnation */
-	/* The incarnation whose frames `received` counts; 0: not met yet. */
+	uint64_t incarnation; /* the sender's incarnation */
+	/* The incarnation whose frames `received` counts; 0: the two have not met yet. */
 	uint64_t peer_incarnation;
 	uint64_t received;            /* the number of the last frame taken from the peer */
-	char name[LINK_NAME_MAX + 1]; /* the speaker's name */
-	/* The name of the member that the speaker believes it is addressing. */
+	char name[LINK_NAME_MAX + 1]; /* the sender's name */
+	/* The name of the member that the sender wants to reach. */
 	char peer[LINK_NAME_MAX + 1];
 };
 
@@ -53,7 +54,7 @@ enum link_hello_kind {
 	HELLO_REFUSED,  /* the other side says no: *ret_text, at most LINK_TEXT_MAX bytes, no
 	                      control characters */
 	HELLO_VERSION,  /* the other side speaks another version of this protocol: *ret_version */
-	HELLO_NONSENSE, /* this is not the protocol */
+	HELLO_NONSENSE, /* the bytes are not of this protocol */
 };
 
 struct link_heard {
@@ -64,8 +65,8 @@ struct link_heard {
 	uint32_t version;
 };
 
-/* Reads the first record of a connection. The version stands before everything that may ever
- * change. */
+/* Reads the first record of a connection. The version comes before everything that may change
+ * between versions. */
 void link_hello_read(const uint8_t *bytes, size_t size, struct link_heard *ret);
 
 /* Write a HELLO, or a refusal (longer texts are cut), into `room`, and return its size. */
@@ -77,19 +78,19 @@ size_t link_refusal_write(const char *text, uint8_t room[LINK_HELLO_MAX]);
 
 struct link;
 
-/* `kept_max` is the most bytes that are kept for the peer (each frame needs 13 more than its own).
- * Only an ACK may exceed it. If an epoch ends because of this
- * limit, it is doubled for the next epochs, up to 8 times `kept_max`. */
+/* Makes a link. `kept_max` is the most bytes that are kept for the peer; each frame needs 13 more
+ * than its own. Only an ACK may exceed this limit. If an epoch ends because of the limit, it is
+ * doubled for the next epochs, up to 8 times `kept_max`. */
 struct link *link_create(size_t kept_max);
 void link_destroy(struct link *link);
 
 /* Call it when a connection is open. `peer_received` is the number of the last frame that the peer
  * has received, from its HELLO; output begins with the frame after it. Returns 0, or BATON_EMESSAGE
- * if no frame has ever had that number. A number smaller than one that was acknowledged is no
- * error: that HELLO was written earlier. */
+ * if no frame with that number was ever sent. A number smaller than one that was acknowledged is no
+ * error: the HELLO may have been written before. */
 int link_attach(struct link *link, uint64_t peer_received);
-/* Call it when the connection is gone. It forgets what was half read or half written, and what was
- * read and not taken: the peer will send that again. */
+/* Call it when the connection is gone. Forgets what was half read or half written, and frames that
+ * were read but not taken: the peer will send these again. */
 void link_detach(struct link *link);
 bool link_attached(const struct link *link);
 /* Returns the number of the last frame that was taken here, for HELLO. */
@@ -97,27 +98,28 @@ uint64_t link_received(const struct link *link);
 
 /* Sends a frame of 1 to LINK_FRAME_MAX bytes; its epoch is not 0 and not smaller than that of the
  * frame before. May be called while detached. Returns 0, or BATON_ELINK if kept_max would be
- * exceeded. After that no frame of that epoch is taken any more, because the peer must not see
+ * exceeded. After that the link accepts no more frames of that epoch, because the peer must not see
  * later frames without this one. */
 int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size);
 /* Drops the frames of epochs before this one, unless they are half written. */
 void link_forget(struct link *link, uint64_t epoch);
 
-/* link_output returns the number of bytes to write, and in *ret_bytes all of them in one piece,
- * valid until the next call with this link; 0: there are none. link_written tells how many of them
- * were written; 0 is allowed. Both only while attached. */
+/* link_output returns how many bytes are to be written (0: none), and in *ret_bytes all of them in
+ * one piece, valid until the next call to this link. link_written tells how many of them were
+ * written; 0 is allowed. Call both only while attached. */
 size_t link_output(struct link *link, const uint8_t **ret_bytes);
 void link_written(struct link *link, size_t size);
-/* link_wants_ack is true if so much has arrived since the last ACK that one should be sent alone
- * (64 KiB or 256 frames). link_ack adds one to the output if there is anything new to acknowledge.
- * Call it now and then on a link that has no other output, or the peer keeps its last frames. */
+/* link_wants_ack tells whether so much has arrived since the last ACK (64 KiB or 256 frames) that
+ * one should be sent alone. link_ack adds an ACK to the output if there is anything new to
+ * acknowledge. On a link without other output, call it now and then; otherwise the peer must keep
+ * its last frames. */
 bool link_wants_ack(const struct link *link);
 void link_ack(struct link *link);
-/* Returns how many bytes were not written, or not acknowledged by the peer; 0: everything has
+/* Returns how many bytes are not written yet, or not acknowledged by the peer; 0: everything has
  * arrived. */
 size_t link_pending(const struct link *link);
-/* Shows the frames that are kept and have a number above `after`, the oldest first. For a judge that
- * looks at everything that is on its way. */
+/* Calls a function for each kept frame with a number above `after`, the oldest first. For a judge
+ * of a simulation, which looks at everything in flight. */
 void link_each_kept(const struct link *link, uint64_t after,
                     void (*see)(void *context, const uint8_t *bytes, size_t size), void *context);
 
@@ -126,26 +128,26 @@ void link_each_kept(const struct link *link, uint64_t after,
 enum link_record {
 	LINK_NOTHING, /* all given bytes were read and are not needed any more */
 	LINK_FRAME,
-	/* The peer does not keep to the protocol. *ret_bytes is a sentence about it, with a
+	/* The peer has violated the protocol. *ret_bytes is a sentence that says how, with a
 	 * terminating 0. The link must be detached. */
 	LINK_BROKEN,
 };
 
 /*
- * Takes bytes that have arrived, while attached. They are not copied: they must stay valid until
- * link_next has returned LINK_NOTHING or LINK_BROKEN, or until link_keep or link_detach. Before
- * that no more bytes may be given.
+ * Takes bytes that have arrived, while attached. They are not copied: they must stay valid, and no
+ * more bytes may be given, until link_next has returned LINK_NOTHING or LINK_BROKEN, or until
+ * link_keep or link_detach.
  */
 void link_input(struct link *link, const uint8_t *bytes, size_t size);
 /*
- * Returns the next whole record, valid until the next call with this link. After LINK_FRAME,
- * link_take confirms that the frame was taken; otherwise the same frame is returned again (the node
- * may not want it now).
+ * Returns the next whole record, valid until the next call to this link. After LINK_FRAME, call
+ * link_take if the frame was taken; otherwise the same frame is returned again, because the node
+ * may have no room for it now.
  */
 enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t *ret_size);
 void link_take(struct link *link);
-/* Copies the rest of the given bytes, when a frame is not taken. After that nothing more should be
- * read from the peer until the frame is taken, or the copy grows. */
+/* Copies the rest of the given bytes, when a frame is not taken. Then read nothing more from the
+ * peer until the frame is taken; otherwise the copy grows. */
 void link_keep(struct link *link);
 
 #endif

@@ -22,7 +22,8 @@ enum record_type {
 	RECORD_CA = 8,
 	RECORD_ENROL = 9,
 	RECORD_CERTIFICATE = 10,
-	RECORD_ELSEWHERE = 11, /* as a refusal, of this node only: another may say yes, or later */
+	/* a refusal by this node only: another node may accept, or this one later */
+	RECORD_ELSEWHERE = 11,
 };
 
 enum {

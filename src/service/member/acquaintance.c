@@ -1,5 +1,5 @@
 /*
- * A member remembers voters whose connection has ended. The memory ends with the process.
+ * Remembers voters whose connection has ended, and when. Nothing of this is stored on disk.
  */
 #include "member_state.h"
 #include "tenant.h"
@@ -24,7 +24,7 @@ struct member_acquaintance member_acquaintance(const struct member *member, uint
 	return (struct member_acquaintance){0};
 }
 
-/* The entry of the voter itself is used again, or else the oldest. */
+/* Overwrites the entry of the same voter or, if it has none, the oldest entry. */
 void member_lost(struct member *member, const struct call *call)
 {
 	const struct elector *elector = NULL;

@@ -1,7 +1,7 @@
 /*
- * The first record in each direction on an engine's connection: who speaks, and of which cluster.
- * It begins as a link's HELLO does (link.h), so that programs that do not understand each other can
- * still say so.
+ * CALL, the first record in each direction on a connection of the engine: who the sender is, and to
+ * which cluster it belongs. It begins like a link's HELLO (link.h), so that programs of different
+ * versions can still tell each other that they differ.
  */
 #ifndef MEMBER_CALL_H
 #define MEMBER_CALL_H
@@ -12,13 +12,14 @@
 enum { CALL_SIZE_MAX = 8192 };
 
 struct call {
-	struct charter charter; /* empty: the speaker belongs to no cluster yet */
-	uint64_t process;       /* a random number drawn when the speaker started */
-	uint64_t server;        /* the id of the speaker's data directory; 0: it has none */
-	bool witness;           /* the speaker may vote, and never wants to be a member */
+	struct charter charter; /* the sender's charter; empty: it belongs to no cluster yet */
+	uint64_t process;       /* a random number, drawn when the sender's process started */
+	uint64_t server;        /* the id of the sender's data directory; 0: it has none */
+	/* the sender is a witness: it may vote, and never becomes a member */
+	bool witness;
 	char name[ENTRY_NAME_MAX + 1];
-	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach the speaker; "": nowhere */
-	/* The name of the node that the speaker believes it is addressing; "": any. */
+	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach the sender; "": nowhere */
+	/* The name of the node that the sender wants to reach; "": any. */
 	char peer[ENTRY_NAME_MAX + 1];
 };
 
@@ -28,7 +29,7 @@ enum call_kind {
 	CALL_REFUSED,  /* the other side refuses; ret_text says why */
 	CALL_VERSION,  /* the other side speaks another version; ret_text says which */
 	CALL_LINK,     /* this is the first record of a link, not a CALL */
-	CALL_NONSENSE, /* this is not the protocol */
+	CALL_NONSENSE, /* the bytes are not of this protocol */
 };
 
 /* Reads the first record of a connection; *ret_size is how many bytes it took. */

@@ -77,7 +77,7 @@ struct state_settings charter_state(const struct charter *charter, uint64_t leas
 uint64_t charter_base(uint64_t real_ms, uint64_t epoch)
 {
 	enum { SECOND_BITS = 23, EPOCH_BITS = 34 };
-	/* 2026-01-01: fences count the seconds since then, and their parts. */
+	/* 2026-01-01: the first fence grows with the time since then. */
 	const uint64_t origin_ms = UINT64_C(1767225600000);
 	uint64_t base = 1;
 

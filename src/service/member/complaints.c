@@ -1,5 +1,5 @@
 /*
- * Tells people how a member fares: by complaints in the log, and by the thing that it waits for.
+ * Tells operators what is wrong: complaints for the log, and what the member waits for.
  */
 #include "meeting.h"
 #include "member.h"
@@ -12,7 +12,10 @@
 #include <xxhash.h>
 
 #define MS UINT64_C(1000000)
-enum { SAME_LINE_MS = 10000 }; /* the least time between two equal complaints */
+enum {
+	SAME_LINE_MS = 10000, /* the shortest time between two equal complaints */
+	LINES_MS = 1000,      /* the time in which there are at most COMPLAINTS_MAX */
+};
 
 static void complain(struct member *member, enum member_level level, const char *name,
                      const char *address, const char *text)
@@ -23,13 +26,17 @@ static void complain(struct member *member, enum member_level level, const char 
 	snprintf(line, sizeof(line), "%s%s%s: %s", name != NULL ? name : "",
 	         name != NULL ? ", " : "", address, text);
 	uint64_t hash = XXH3_64bits(line, strlen(line));
-	for (uint32_t i = 0; i < COMPLAINTS; i++) {
+	for (uint32_t i = 0; i < COMPLAINTS_MAX; i++) {
 		if (member->complaints[i].hash == hash &&
 		    member->now < member->complaints[i].at + SAME_LINE_MS * MS)
 			return;
 		if (member->complaints[i].at < member->complaints[place].at)
 			place = i;
 	}
+	/* Whoever has a new name or address each time must not fill the log. */
+	if (member->complaints[place].at != 0 &&
+	    member->now < member->complaints[place].at + LINES_MS * MS)
+		return;
 	member->complaints[place].hash = hash;
 	member->complaints[place].at = member->now;
 	member_log(member, level, "%s", line);

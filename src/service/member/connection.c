@@ -12,7 +12,7 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	FIRST_MS = 1000, /* how long a connection may say nothing */
+	FIRST_MS = 1000, /* how long a new connection may take to send its first record */
 	END_MS = 500,    /* how long the last output of a connection may take */
 };
 
@@ -153,8 +153,8 @@ void connection_opened(struct connection *connection)
 		resident_dialled(member->resident, connection->line, member->now);
 }
 
-/* Decides what a connection is for. Without a resident there is nobody to link with. A post refuses
- * whatever is not for it. */
+/* Decides what a connection is for. Without a resident there can be no link, so the connection
+ * becomes a post, which refuses a link's HELLO. */
 static void sort_out(struct connection *connection)
 {
 	struct member *member = connection->member;
@@ -286,6 +286,18 @@ bool connection_is_stranger(const struct connection *connection)
 		return !connection->tls_open || connection->visit != NULL;
 	return (connection->post == NULL || connection->post->state != POST_UP) &&
 	       (connection->line == NULL || strand_peer(connection->line) == NULL);
+}
+
+const char *connection_peer(const struct connection *connection)
+{
+	const struct post *post = connection->post;
+
+	if (connection->tls != NULL)
+		return connection->tls_open && connection->visit == NULL ? secure_name(connection)
+		                                                         : NULL;
+	if (post != NULL)
+		return post->state == POST_UP ? post->call.name : NULL;
+	return connection->line != NULL ? strand_peer(connection->line) : NULL;
 }
 
 void *connection_user(const struct connection *connection)

@@ -22,21 +22,22 @@ struct connection {
 	struct visit *visit; /* the guest at the other end, or NULL (door.h) */
 	struct buffer first; /* bytes that arrived before the connection's purpose was known */
 	struct tls *tls;     /* NULL: there is no TLS, or it has not begun */
-	bool tls_answered;   /* the other side speaks TLS */
-	/* The TLS handshake is over, and the other side has a node's certificate, or is a guest. */
+	bool tls_answered;   /* the other side has answered with TLS */
+	/* The TLS handshake is over: the other side has shown a node's certificate, or is a
+	 * guest. */
 	bool tls_open;
-	bool tls_ended; /* the other side was told that nothing follows */
-	/* While ending: a refusal for a peer that uses TLS although this node does not, or the other
-	 * way round. */
+	bool tls_ended; /* TLS was closed in our direction: nothing more is sent */
+	/* While ending: a refusal in plain text, because only one of the two sides uses TLS. */
 	struct buffer last;
 	bool changed; /* the connection is in member->changed */
-	/* What was output is still written, then the connection is closed; input is discarded. */
+	/* The remaining output is written, then the connection is closed; input is discarded. */
 	bool ending;
-	bool closing;         /* the driver was told to close the connection */
-	uint64_t patience_at; /* when the purpose must be known, or the end must have come */
+	bool closing; /* the driver was told to close the connection */
+	/* until when the purpose must be known or, while ending, the output written */
+	uint64_t patience_at;
 };
 
-/* Ask the driver for a connection. */
+/* Ask the driver to dial a new connection for a post or a line. */
 struct connection *connection_of_post(struct post *post);
 struct connection *connection_of_line(struct member *member, struct strand *line,
                                       const char *address);

@@ -13,8 +13,8 @@
 enum {
 	VISIT_MS = 5000,  /* how long a guest may stay */
 	VISITS_MAX = 16,  /* how many guests may be there at once */
-	ASKED_MAX = 32,   /* for how many guests the voters are asked in a second */
-	UNKNOWN_MS = 300, /* a new leader may not know yet what was agreed upon before */
+	ASKED_MAX = 32,   /* for how many guests the voters are asked in a second, at most */
+	UNKNOWN_MS = 300, /* how long a new leader may lack what was agreed before it led */
 };
 
 struct visit {
@@ -22,7 +22,8 @@ struct visit {
 	struct buffer input;
 	/* The question to the voters; NULL: the guest has not said what it wants, or was answered. */
 	struct inquiry *inquiry;
-	uint64_t unknown_since; /* since when the leader does not know the invitation; 0: not so */
+	/* when the leader first said that it does not know the invitation; 0: it has not */
+	uint64_t unknown_since;
 	struct entry_digest ticket;
 	char name[ENTRY_NAME_MAX + 1];
 	char host[ENTRY_NAME_MAX + 1];
@@ -103,9 +104,9 @@ void door_closed(struct visit *visit)
 	free(visit);
 }
 
-/* --- what it wants --- */
+/* --- the guest's request --- */
 
-/* The name goes into logs, tables, and lists that are separated by commas. */
+/* The name will appear in logs, tables and comma-separated lists, so it must not break them. */
 static bool is_good_name(const char *name)
 {
 	for (const char *c = name; *c != '\0'; c++) {
@@ -115,7 +116,7 @@ static bool is_good_name(const char *name)
 	return true;
 }
 
-/* Limits what strangers can make the voters do. */
+/* Limits how much work strangers can cause the voters. */
 static bool may_ask(struct member *member)
 {
 	if (member->now >= member->asked_since + 1000 * MS) {
@@ -132,7 +133,7 @@ static void take_enrolment(struct visit *visit, const struct enrolment *enrolmen
 
 	if (!is_good_name(enrolment->name)) {
 		refuse(visit, RECORD_REFUSAL,
-		       "its name is not one for a node: printable ASCII without spaces, commas, "
+		       "a node cannot have its name: printable ASCII without spaces, commas, "
 		       "'=', quotes and backslashes is needed");
 		return;
 	}
@@ -184,10 +185,10 @@ void door_input(struct visit *visit, const uint8_t *bytes, size_t size)
 	}
 }
 
-/* --- what the voters say --- */
+/* --- the voters' answers --- */
 
-/* The voters have agreed that this guest uses the invitation. It may come again with the same key,
- * if it did not get its certificate. */
+/* The voters have recorded that this guest uses the invitation. A guest that did not get its
+ * certificate may come again, with the same key. */
 static void sign(struct visit *visit)
 {
 	struct member *member = visit->connection->member;
@@ -216,7 +217,7 @@ static void propose_admission(struct visit *visit, uint64_t real_s)
 	struct out *out = &inquiry->member->out;
 
 	if (inquiry->entry_size > 0)
-		return; /* it is on its way */
+		return; /* the voters were asked already */
 	entry_write_admit(out, &inquiry->secret, &visit->ticket, real_s,
 	                  entry_text_of(visit->name));
 	must(out->bytes_count <= sizeof(inquiry->entry));
@@ -226,7 +227,8 @@ static void propose_admission(struct visit *visit, uint64_t real_s)
 	member_due(inquiry->member, inquiry->ask_at);
 }
 
-/* A voter that does not lead may be late; a new leader, too, for a moment. */
+/* A voter does not know the invitation. That counts only for the leader, because others may be
+ * behind; and for the leader only after UNKNOWN_MS, because a new one may be behind too. */
 static void told_unknown(struct visit *visit, bool leads)
 {
 	uint64_t now = visit->connection->member->now;
@@ -252,7 +254,7 @@ void door_told(struct visit *visit, const struct inquiry_answer *answer)
 	} else if (answer->user[0] != '\0' &&
 	           memcmp(answer->ticket.bytes, visit->ticket.bytes, ENTRY_DIGEST_SIZE) != 0) {
 		snprintf(text, sizeof(text),
-		         "its invitation was used already, for a node '%.100s': one is good for "
+		         "its invitation was used already, for a node '%.100s': each is good for "
 		         "one node",
 		         answer->user);
 		refuse(visit, RECORD_REFUSAL, text);

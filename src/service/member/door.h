@@ -1,8 +1,8 @@
 /*
  * The door for guests: new nodes that have an invitation and no certificate yet (enrolment.h). A
  * node that has the CA's key asks the voters about the invitation, has it marked as used, and only
- * then signs. The door is open to everybody who reaches the port, so that little is done for a guest
- * before the voters know its invitation, and little for all guests together.
+ * then signs. Everybody who reaches the port can come to the door. So a guest costs little until
+ * the voters have confirmed its invitation, and the cost of all guests together is limited.
  */
 #ifndef MEMBER_DOOR_H
 #define MEMBER_DOOR_H
@@ -19,7 +19,7 @@ void door_input(struct visit *visit, const uint8_t *bytes, size_t size);
 /* Call it when the connection is closed. */
 void door_closed(struct visit *visit);
 
-/* A voter has answered the inquiry of this guest; or none has. */
+/* Call it with each answer of a voter to this guest's inquiry. */
 void door_told(struct visit *visit, const struct inquiry_answer *answer);
 void door_not_told(struct visit *visit);
 

@@ -41,7 +41,7 @@ static bool read_body(struct in in, struct enrolment *enrolment)
 		get_bytes(&in, CERTIFICATE_SIZE_MAX, enrolment);
 		break;
 	case RECORD_ENROL:
-		secret = entry_get_digest(&in); /* it has the size of a digest */
+		secret = entry_get_digest(&in); /* a secret is as long as a digest */
 		memcpy(enrolment->secret, secret.bytes, sizeof(enrolment->secret));
 		get_text(&in, 1, ENTRY_NAME_MAX, enrolment->name);
 		get_text(&in, 0, ENTRY_NAME_MAX, enrolment->host);

@@ -1,13 +1,13 @@
 /*
- * The records between a node and a guest: a new node that has an invitation and wants a certificate.
- * They are sent inside TLS, in which only the node has a certificate. All begin as a link's HELLO
- * does (link.h): length, type, magic, version.
+ * The records between a node and a guest: a new node that has an invitation and wants a
+ * certificate. They are sent inside TLS, in which only the node has a certificate. All begin as a
+ * link's HELLO does (link.h): length, type, magic, version.
  *
- *	node   CA           the certificate of the cluster's CA
- *	guest  ENROL        the secret of the invitation, its name, its host, its public key
- *	node   CERTIFICATE  the certificate; or REFUSAL, or ELSEWHERE, with a text
+ * 	node   CA           the certificate of the cluster's CA
+ * 	guest  ENROL        the secret of the invitation, its name, its host, its public key
+ * 	node   CERTIFICATE  the certificate; or REFUSAL, or ELSEWHERE, with a text
  *
- * A guest that does not trust the node answers CA with a REFUSAL, and tells it no secret.
+ * A guest that does not trust the node answers CA with a REFUSAL and does not send its secret.
  */
 #ifndef MEMBER_ENROLMENT_H
 #define MEMBER_ENROLMENT_H
@@ -38,7 +38,7 @@ enum enrolment_kind {
 	ENROLMENT_MORE,     /* the record is not complete yet */
 	ENROLMENT_WHOLE,    /* the record is in *ret_enrolment, which points into the bytes */
 	ENROLMENT_VERSION,  /* the other side speaks another version of the protocol */
-	ENROLMENT_NONSENSE, /* this is not the protocol */
+	ENROLMENT_NONSENSE, /* the bytes are not of this protocol */
 };
 
 /* Reads one record; *ret_size is how many bytes it took. */

@@ -1,6 +1,6 @@
 /*
- * Who a data directory belongs to: a node of a cluster. It is stored as the identity of the disk
- * (disk.h), and read before anything else.
+ * The identity of a data directory: the node and the cluster to which it belongs. It is stored on
+ * the disk (disk.h) and read before anything else.
  */
 #ifndef MEMBER_IDENTITY_H
 #define MEMBER_IDENTITY_H
@@ -13,8 +13,9 @@ struct identity {
 	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach this node; "": nowhere */
 	uint64_t server; /* a random number: the id of this directory in the log */
 	bool witness;
-	/* NOTHING: the node has met nobody. RECORD: the node founds this cluster with `founders`;
-	 * if the disk has a log, the cluster lives. LIFE: the node has joined this cluster. */
+	/* NOTHING: the node belongs to no cluster yet. RECORD: the node founds this cluster with
+	 * `founders`; if the disk has a log, the cluster was born. LIFE: the node has joined this
+	 * cluster. */
 	enum birth_stage stage;
 	struct charter charter; /* the charter of the cluster, for a RECORD or a LIFE */
 	struct electors founders;
@@ -24,7 +25,7 @@ void identity_copy(struct identity *identity, const struct identity *from);
 void identity_free(struct identity *identity);
 /* Appends the identity to out->bytes. */
 void identity_write(struct out *out, const struct identity *identity);
-/* Returns false if the bytes are malformed. Otherwise free it. */
+/* Returns false if the bytes are malformed. Otherwise the caller frees the identity. */
 bool identity_read(const uint8_t *bytes, size_t size, struct identity *ret_identity);
 
 #endif

@@ -10,7 +10,7 @@
 #define MS UINT64_C(1000000)
 enum { ASK_MS = 100, INQUIRY_MS = 3000 };
 
-/* --- as bytes --- */
+/* --- encoding --- */
 
 static void get_text(struct in *in, char *room)
 {
@@ -166,7 +166,7 @@ static void take_answer(struct inquiry *inquiry, const struct inquiry_answer *an
 		tell_operator(inquiry, true);
 }
 
-bool inquiry_answered(struct member *member, const uint8_t *bytes, size_t size)
+bool inquiry_answered(struct member *member, bool believed, const uint8_t *bytes, size_t size)
 {
 	struct inquiry_answer answer;
 	struct inquiry *inquiry;
@@ -174,7 +174,7 @@ bool inquiry_answered(struct member *member, const uint8_t *bytes, size_t size)
 	if (!inquiry_answer_read(bytes, size, &answer))
 		return false;
 	LIST_FOREACH (inquiry, &member->inquiries, all) {
-		if (inquiry->number != answer.number)
+		if (inquiry->number != answer.number || !believed)
 			continue;
 		take_answer(inquiry, &answer);
 		break;
@@ -196,7 +196,7 @@ static void ask(struct inquiry *inquiry)
 	member_ask_voters(member, PACKET_INVITATION, member->out.bytes, member->out.bytes_count);
 	memcpy(question.name, inquiry->name, sizeof(question.name));
 	if (member->voter != NULL && look(member, &question, &answer))
-		take_answer(inquiry, &answer); /* it may have ended now */
+		take_answer(inquiry, &answer); /* this may end the inquiry */
 }
 
 uint64_t inquiries_tick(struct member *member)

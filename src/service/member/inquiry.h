@@ -1,9 +1,9 @@
 /*
  * Inquiries about an invitation. Only voters know invitations, and only their leader can change
- * something. So a member asks all voters, again and again, until the answer that it waits for has
- * come or the time is over. A question may have an entry with it, INVITE or ADMIT, which the leader
- * proposes if it would change something. What a voter answers has been committed, so it stays true,
- * whoever leads.
+ * one. So a member asks all voters, repeatedly, until it has the answer that it needs or the time
+ * is over. A question may carry an entry, INVITE or ADMIT; the leader proposes it if it would
+ * change something. Voters answer only from what is committed, so an answer stays true under later
+ * leaders.
  */
 #ifndef MEMBER_INQUIRY_H
 #define MEMBER_INQUIRY_H
@@ -18,7 +18,8 @@ struct inquiry {
 	struct member *member;
 	uint64_t number; /* the number of the inquiry in this process */
 	struct visit
-	        *visit; /* the guest that wants to know; NULL: an operator makes an invitation */
+	        /* the guest for whom the voters are asked; NULL: an operator makes an invitation */
+	        *visit;
 	struct entry_digest secret;
 	char name[ENTRY_NAME_MAX + 1];       /* the name that the guest wants; "": none */
 	uint8_t entry[ENTRY_NAME_MAX + 128]; /* what the leader should propose */
@@ -31,28 +32,30 @@ LIST_HEAD(inquiries, inquiry);
 
 /* A voter's knowledge of an invitation and of a name. */
 struct inquiry_answer {
-	uint64_t number;               /* the number in the question */
-	bool leads;                    /* this voter leads */
-	bool known;                    /* there is such an invitation */
-	uint64_t expiry;               /* when it ends, in seconds since 1970 */
-	char user[ENTRY_NAME_MAX + 1]; /* the name that has used it; "": none */
-	struct entry_digest ticket;    /* the ticket of that node */
-	bool taken;                    /* a member has the name */
-	bool forbidden;                /* an operator has removed the name */
+	uint64_t number; /* the number in the question */
+	bool leads;      /* this voter leads */
+	bool known;      /* the voter knows the invitation */
+	uint64_t expiry; /* when the invitation expires, in seconds since 1970 */
+	/* the name of the node that has used the invitation; "": none */
+	char user[ENTRY_NAME_MAX + 1];
+	struct entry_digest ticket; /* the ticket of the node that has used the invitation */
+	bool taken;                 /* a member has the name */
+	bool forbidden;             /* an operator has removed the name */
 };
 
-/* The caller fills in what it wants to be proposed, if anything. */
+/* Begins an inquiry. The caller may then set the entry that the leader should propose. */
 struct inquiry *inquiry_begin(struct member *member, struct visit *visit,
                               const struct entry_digest *secret, const char *name);
 void inquiry_end(struct inquiry *inquiry);
-/* Asks what is due. Returns when the next thing is due. */
+/* Repeats the questions that are due. Returns when the next one is due. */
 uint64_t inquiries_tick(struct member *member);
 void inquiries_free(struct member *member);
 
-/* Take a question, and an answer, of another node. They return false if it is malformed. */
+/* inquiry_asked takes a question of another node, inquiry_answered an answer. They return false if
+ * it is malformed. An answer that is not believed changes nothing: its sender does not vote. */
 bool inquiry_asked(struct member *member, const struct post *post, const uint8_t *bytes,
                    size_t size);
-bool inquiry_answered(struct member *member, const uint8_t *bytes, size_t size);
+bool inquiry_answered(struct member *member, bool believed, const uint8_t *bytes, size_t size);
 
 /* The parts of a question, as bytes. The entry points into the bytes. */
 struct inquiry_question {

@@ -16,10 +16,11 @@ struct meeting {
 	struct birth *birth; /* the birth of a cluster; NULL: this member joins one */
 	struct electors founders;
 	char *settings;
-	uint64_t begin_at;          /* nothing is done before this time */
-	uint64_t say_at;            /* when this member repeats what it says to the others */
-	bool writes;                /* a record is being made durable */
-	bool over;                  /* the member belongs to a cluster, or must end */
+	uint64_t begin_at; /* nothing is done before this time */
+	uint64_t say_at;   /* when this member sends its messages to the others again */
+	bool writes;       /* a record is being made durable */
+	/* the meeting is over: the member belongs to a cluster, or its process must end */
+	bool over;
 	struct durable_entry first; /* the first entry of the log */
 	struct durable_write write;
 	char *text;
@@ -113,7 +114,7 @@ static void write_record(struct meeting *meeting, const struct birth_record *rec
 	write_identity(meeting);
 }
 
-/* Makes this member belong to a cluster that lives, in which it has not voted. */
+/* Joins a cluster that exists already. This member has not voted in it. */
 static void join(struct meeting *meeting, const struct charter *charter)
 {
 	struct identity *identity = &meeting->member->identity;
@@ -125,7 +126,8 @@ static void join(struct meeting *meeting, const struct charter *charter)
 	write_identity(meeting);
 }
 
-/* The first voters: one; three of three founders or more; five of seven or more. */
+/* Returns how many founders vote at first: one if there are fewer than three founders, three if
+ * there are fewer than seven, otherwise five. */
 static uint32_t voters_of(uint32_t founders)
 {
 	if (founders >= MEMBERS_MANY)
@@ -171,9 +173,9 @@ static void stop(struct meeting *meeting, const char *why)
 	outcome->effect.stop = outcome->text;
 }
 
-/* Returns the charter of a cluster that is connected: of this one, or of any (NULL) that was asked.
- * A member joins only where it was told to ask: another cluster may know its address and connect,
- * too. */
+/* Returns the charter that a connected node has told: the charter of this cluster or, if that is
+ * NULL, of any cluster that this member dialled. Nodes that dialled this member do not count then:
+ * they may belong to another cluster that knows this address. */
 static const struct charter *find_charter(const struct meeting *meeting,
                                           const struct cluster_id *cluster)
 {
@@ -188,7 +190,7 @@ static const struct charter *find_charter(const struct meeting *meeting,
 	return NULL;
 }
 
-/* Goes on, if nothing has to be waited for any more. */
+/* Takes the next step, if it need not wait any longer. */
 static void look(struct meeting *meeting)
 {
 	const struct charter *charter;
@@ -222,7 +224,7 @@ static void look(struct meeting *meeting)
 	}
 }
 
-/* --- in --- */
+/* --- input --- */
 
 void meeting_met(struct meeting *meeting)
 {
@@ -291,7 +293,7 @@ uint64_t meeting_tick(struct meeting *meeting)
 	if (meeting->say_at <= member->now) {
 		look(meeting);
 		say(meeting);
-		/* Nobody else is asked. */
+		/* A single founder has nobody to talk to. */
 		meeting->say_at = meeting->founders.count == 1 && !meeting->writes
 		                          ? NODE_NEVER
 		                          : member->now + SAY_MS * MS;

@@ -1,6 +1,6 @@
 /*
- * How a member comes to belong to a cluster: it meets the other founders, and the cluster is born;
- * or it asks members of a cluster for their charter.
+ * A meeting ends with the member in a cluster. Either it meets the other founders, and the cluster
+ * is born; or it asks members of an existing cluster for their charter.
  */
 #ifndef MEMBER_MEETING_H
 #define MEMBER_MEETING_H

@@ -1,5 +1,6 @@
 #include "member.h"
 
+#include "addresses.h"
 #include "meeting.h"
 #include "member_state.h"
 #include "memory.h"
@@ -14,8 +15,8 @@
 #define MS UINT64_C(1000000)
 enum {
 	SNAPSHOT_EVERY = 1000, /* entries between two snapshots of the agreed state */
-	ORDER_TIMES = 20,      /* how often an operator's order is sent */
-	ORDER_MS = 100,        /* the time between two sendings of an operator's order */
+	ORDER_TIMES = 20,      /* how many times an operator's order is sent */
+	ORDER_MS = 100,        /* the time from one sending of an order to the next */
 };
 
 void member_advance(struct member *member, uint64_t now)
@@ -24,8 +25,7 @@ void member_advance(struct member *member, uint64_t now)
 		member->now = now;
 }
 
-/* Returns the voter to a caller that will tell it something: the voter may have effects
- * afterwards. */
+/* Returns the voter for a call that may give it effects, and notes that they must be taken. */
 static struct voter *voter_of(struct member *member)
 {
 	member->voter_busy = true;
@@ -40,11 +40,11 @@ static void stop(struct member *member, const char *why)
 	outcome->effect.stop = outcome->text;
 }
 
-/* --- who calls --- */
+/* --- callers of another cluster --- */
 
 /*
- * A founder that is started again on an empty disk, without the list of peers, makes a cluster of
- * its own, while the others still know its name. Both would grant the same locks.
+ * A founder that is started again with an empty disk and without its list of peers founds a second
+ * cluster, while the first still knows its name. Both clusters would grant the same locks.
  */
 void member_met_stranger(struct member *member, const struct call *call)
 {
@@ -66,7 +66,7 @@ void member_met(struct member *member, struct post *post)
 
 /* --- packets --- */
 
-/* Is the petition in the name of the node that sends it? Nodes do not pass petitions on. */
+/* Is the petition from the node that sent this packet? Nodes never pass petitions on. */
 static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_t size)
 {
 	struct petition petition;
@@ -77,21 +77,36 @@ static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_
 	         memcmp(petition.name.bytes, post->call.name, petition.name.size) == 0));
 }
 
-/* Takes a petition. If this member has no voter, the sender is told who the voters are. */
+/*
+ * Must this member itself tell a petitioner who votes? Yes if it has no voter; or if its voter's log
+ * is behind what the member was told, and the petitioner knows no voters that answer.
+ *
+ * The voter itself never passes on what its member was told. Others believe a voter, and what the
+ * member was told may be a lie: it would spread to all.
+ */
+static bool must_tell(const struct member *member, const uint8_t *bytes, size_t size)
+{
+	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
+	struct petition petition;
+
+	if (electors->index == 0 || member->voter == NULL)
+		return electors->index != 0;
+	return petition_read(bytes, size, &petition) && petition.kind == PETITION_RENEW &&
+	       petition.electors == 0 && voter_voters(member->voter)->index < electors->index;
+}
+
 static bool take_petition(struct member *member, const struct post *post, const uint8_t *bytes,
                           size_t size)
 {
 	if (!is_own_petition(post, bytes, size))
 		return false;
-	if (member->voter != NULL)
-		return voter_petition(voter_of(member), bytes, size, member->now);
-	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
-	if (electors->index != 0) {
-		bulletin_write_electors(&member->out, electors);
+	if (must_tell(member, bytes, size)) {
+		bulletin_write_electors(&member->out,
+		                        tenant_electors(resident_tenant(member->resident)));
 		post_to_process(member, post->call.process, PACKET_BULLETIN, member->out.bytes,
 		                member->out.bytes_count);
 	}
-	return true;
+	return member->voter == NULL || voter_petition(voter_of(member), bytes, size, member->now);
 }
 
 static bool take_birth(struct member *member, const struct post *post, const uint8_t *bytes,
@@ -101,7 +116,7 @@ static bool take_birth(struct member *member, const struct post *post, const uin
 		return meeting_heard(member->meeting, post->call.name, bytes, size);
 	if (!charter_exists(&member->charter))
 		return true;
-	/* A process without a data directory has no server; any number but 0 will do. */
+	/* A process without a data directory has no server id; any number but 0 will do here. */
 	uint64_t server = member->identity.server != 0 ? member->identity.server : member->process;
 	if (!birth_answer(bytes, size, member->charter.cluster, member->process, server,
 	                  &member->out))
@@ -111,7 +126,7 @@ static bool take_birth(struct member *member, const struct post *post, const uin
 	return true;
 }
 
-/* A letter begins with the servers that it is for and from. */
+/* A letter begins with the ids of the servers that it is for and from. */
 static bool is_own_letter(const struct post *post, const uint8_t *bytes, size_t size)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
@@ -120,18 +135,19 @@ static bool is_own_letter(const struct post *post, const uint8_t *bytes, size_t 
 	return in_uint(&in) == post->call.server && !in.bad;
 }
 
-static void obey(struct member *member, enum member_order order, const char *name)
+/* Returns NULL, or why this voter, which leads, refuses the order. */
+static const char *obey(struct member *member, enum member_order order, const char *name)
 {
 	if (member->voter == NULL)
-		return;
+		return NULL;
 	if (order == ORDER_INVITE || order == ORDER_FORBID)
-		voter_forbid(voter_of(member), name, order == ORDER_FORBID, member->now);
-	else
-		voter_wish(voter_of(member), name,
-		           order == ORDER_PROMOTE ? VOTE_WANTED : VOTE_UNWANTED, member->now);
+		return voter_forbid(voter_of(member), name, order == ORDER_FORBID, member->now);
+	return voter_wish(voter_of(member), name,
+	                  order == ORDER_PROMOTE ? VOTE_WANTED : VOTE_UNWANTED, member->now);
 }
 
-static bool take_order(struct member *member, const uint8_t *bytes, size_t size)
+static bool take_order(struct member *member, const struct post *post, const uint8_t *bytes,
+                       size_t size)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
 	enum member_order order = (enum member_order)in_range(&in, ORDER_INVITE, ORDER_DEMOTE);
@@ -141,24 +157,65 @@ static bool take_order(struct member *member, const uint8_t *bytes, size_t size)
 	if (!in_end(&in))
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)text.size, text.bytes);
-	obey(member, order, name);
+	/* This is no offence: the name may have been forgotten since. It is not in the line, or a member
+	 * that invents names could fill the log. */
+	const char *why = obey(member, order, name);
+	if (why != NULL) {
+		char line[256];
+		snprintf(line, sizeof(line), "its order is refused: %s", why);
+		member_complain(member, post->call.name,
+		                post->dialled ? post->address : post->connection->from, line);
+	}
 	return true;
 }
 
-/* Notes who leads: only the leader acknowledges, or says that it leads. */
-static void note_leader(struct member *member, const char *name, const uint8_t *bytes, size_t size)
+/* Does this member believe that the sender votes? One that was never told who votes believes those
+ * whom it was told to ask. */
+static bool is_voter(const struct member *member, const struct post *post)
+{
+	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
+
+	for (uint32_t i = 0; i < electors->count; i++) {
+		const struct elector *elector = &electors->list[i];
+		if (strcmp(elector->name, post->call.name) == 0 &&
+		    (elector->server == 0 || elector->server == post->call.server))
+			return true;
+	}
+	return electors->index == 0;
+}
+
+/*
+ * Is the sender of a bulletin to be believed? Only voters know what was agreed upon. While those that
+ * this member knows answer, nobody else can tell it of a view, or of other voters. If none has
+ * answered for a lease, they may all have been replaced; then any member may tell who votes now.
+ *
+ * Others are not cut off: a node may not know yet that it votes no more.
+ */
+static bool may_tell(const struct member *member, const struct post *post, enum bulletin_kind kind)
+{
+	return is_voter(member, post) ||
+	       (kind == BULLETIN_ELECTORS && tenant_unanswered(resident_tenant(member->resident)));
+}
+
+static bool take_bulletin(struct member *member, const struct post *post, const uint8_t *bytes,
+                          size_t size)
 {
 	struct bulletin bulletin;
 
-	if (bulletin_read(bytes, size, &bulletin) &&
-	    (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads)))
-		snprintf(member->leader, sizeof(member->leader), "%s", name);
+	if (!bulletin_read(bytes, size, &bulletin))
+		return false;
+	if (!may_tell(member, post, bulletin.kind))
+		return true;
+	/* Only the leader acknowledges, or says that it leads. */
+	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))
+		snprintf(member->leader, sizeof(member->leader), "%s", post->call.name);
+	return resident_bulletin(member->resident, bytes, size, member->now);
 }
 
 bool member_packet(struct member *member, struct post *post, enum packet_kind kind,
                    const uint8_t *bytes, size_t size)
 {
-	/* Only founders that have no cluster yet may be strangers. */
+	/* A node of no cluster, or of another one, may only send what founders tell each other. */
 	if (kind != PACKET_BIRTH &&
 	    (member->resident == NULL ||
 	     !cluster_is(post->call.charter.cluster, member->charter.cluster)))
@@ -167,8 +224,7 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 	case PACKET_PETITION:
 		return take_petition(member, post, bytes, size);
 	case PACKET_BULLETIN:
-		note_leader(member, post->call.name, bytes, size);
-		return resident_bulletin(member->resident, bytes, size, member->now);
+		return take_bulletin(member, post, bytes, size);
 	case PACKET_LETTER:
 		if (!is_own_letter(post, bytes, size))
 			return false;
@@ -177,11 +233,11 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 	case PACKET_BIRTH:
 		return take_birth(member, post, bytes, size);
 	case PACKET_ORDER:
-		return take_order(member, bytes, size);
+		return take_order(member, post, bytes, size);
 	case PACKET_INVITATION:
 		return inquiry_asked(member, post, bytes, size);
 	case PACKET_INVITED:
-		return inquiry_answered(member, bytes, size);
+		return inquiry_answered(member, is_voter(member, post), bytes, size);
 	}
 	return false;
 }
@@ -196,8 +252,8 @@ static void ask_voters(struct member *member, enum packet_kind kind, const uint8
 	struct tenant_view view = tenant_view(tenant);
 
 	for (uint32_t i = 0; i < voters->count; i++) {
-		/* This member's own voter is told directly, and its address in the list may be an
-		 * old one. */
+		/* Skip this member's own voter: it is told directly, and the list may even have an
+		 * old address of it. */
 		if (strcmp(voters->list[i].name, member->identity.name) != 0)
 			post_to_server(member, voters->list[i].server, voters->list[i].address,
 			               voters->list[i].name, kind, bytes, size);
@@ -243,7 +299,9 @@ static uint64_t repeat_order(struct member *member)
 	out_uint(&member->out, member->order.kind);
 	entry_put_text(&member->out, entry_text_of(member->order.name));
 	ask_voters(member, PACKET_ORDER, member->out.bytes, member->out.bytes_count, false);
-	obey(member, member->order.kind, member->order.name);
+	const char *why = obey(member, member->order.kind, member->order.name);
+	if (why != NULL)
+		member_complain(member, "the order about", member->order.name, why);
 	member->order.left--;
 	member->order.at = member->now + ORDER_MS * MS;
 	return member->order.at;
@@ -251,35 +309,15 @@ static uint64_t repeat_order(struct member *member)
 
 /* --- addresses --- */
 
-static void remember(struct member *member, const char *name, const char *address)
-{
-	const struct elector *known = electors_find(&member->addresses, name);
-
-	if (strcmp(name, member->identity.name) == 0 || name[0] == '\0' || address[0] == '\0' ||
-	    (known != NULL && strcmp(known->address, address) == 0))
-		return;
-	if (known != NULL)
-		snprintf(((struct elector *)known)->address, sizeof(known->address), "%s", address);
-	else
-		electors_add(&member->addresses, 0, entry_text_of(name), entry_text_of(address));
-	struct outcome *outcome =
-	        outcome_add(member, MEMBER_ADDRESS, strlen(name) + strlen(address) + 2);
-	char *next = stpcpy(outcome->text, name) + 1;
-	memcpy(next, address, strlen(address) + 1);
-	outcome->effect.address.name = outcome->text;
-	outcome->effect.address.address = next;
-}
-
 static void told_electors(struct member *member)
 {
 	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
 
-	if (member->voter != NULL)
-		voter_electors(voter_of(member), electors);
 	/* A voter that has moved still has its first address here; the view has the new one. */
 	for (uint32_t i = 0; i < electors->count; i++) {
 		if (electors_find(&member->addresses, electors->list[i].name) == NULL)
-			remember(member, electors->list[i].name, electors->list[i].address);
+			addresses_remember(member, electors->list[i].name,
+			                   electors->list[i].address);
 	}
 }
 
@@ -290,7 +328,7 @@ static void enter(struct member *member, struct member_effect *ret_effect)
 	struct tenant_view view = tenant_view(resident_tenant(member->resident));
 
 	for (uint32_t i = 0; i < view.seats_count; i++)
-		remember(member, view.seats[i].name, view.seats[i].address);
+		addresses_remember(member, view.seats[i].name, view.seats[i].address);
 	*ret_effect = (struct member_effect){.kind = MEMBER_VIEW,
 	                                     .view = {.epoch = view.epoch,
 	                                              .members_count = view.seats_count,
@@ -382,7 +420,7 @@ static bool take_from_voter(struct member *member, const struct voter_effect *ef
 	return false;
 }
 
-/* The antechamber's node has no view, so that only answers to clients can come from it. */
+/* The antechamber's node never has a view, so its only effects are answers to clients. */
 static bool take_from_antechamber(struct member *member, struct member_effect *ret_effect)
 {
 	struct node_effect effect;
@@ -492,7 +530,7 @@ void member_identity_written(struct member *member, uint64_t now)
 		meeting_identity_written(member->meeting);
 }
 
-/* --- the end --- */
+/* --- leaving and freeing --- */
 
 void member_leave(struct member *member, uint64_t now)
 {
@@ -517,7 +555,7 @@ bool member_hand_over(struct member *member, uint64_t now)
 	       voter_hand_over(voter_of(member), member->now);
 }
 
-/* --- the beginning --- */
+/* --- creating --- */
 
 struct node *member_node(const struct member *member)
 {
@@ -576,7 +614,7 @@ static void make_voter(struct member *member, const struct member_settlement *se
 	};
 
 	member->voter = voter_create(&options, member->now);
-	voter_electors(voter_of(member), tenant_electors(resident_tenant(member->resident)));
+	member->voter_busy = true;
 	shadow_free(&member->disk);
 	shadow_init(&member->disk);
 }
@@ -619,8 +657,8 @@ const char *member_settle(struct member *member, const struct member_settlement 
 	return NULL;
 }
 
-/* A directory that has a log belongs to a living cluster, even if the process was killed before it
- * could store that. */
+/* A data directory with a log belongs to a cluster that was born, even if the process was killed
+ * before it could store that. */
 static bool has_life(const struct member *member)
 {
 	return member->identity.stage == BIRTH_LIFE || member->disk.count > 0 ||
@@ -647,17 +685,18 @@ static void list_founders(struct member *member, const struct member_options *op
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		electors_add(founders, 0, entry_text_of(options->peers[i].name),
 		             entry_text_of(options->peers[i].address));
-	/* The list was given before; this process may have been started without it. */
+	/* An earlier process was given the list of founders and has stored it; this one need not
+	 * be. */
 	if (options->peers_count == 0 && member->identity.stage == BIRTH_RECORD)
 		electors_copy(founders, &member->identity.founders);
-	/* The next process may be started without the list, so it is stored. But the directory may know
-	 * a newer address. */
+	/* Store the founders' addresses, because the next process may be started without the list.
+	 * An address that the directory already has may be newer, and stays. */
 	for (uint32_t i = 0; i < founders->count; i++) {
 		const struct elector *founder = &founders->list[i];
 		if (strcmp(founder->name, member->identity.name) == 0)
 			continue;
 		if (electors_find(&member->addresses, founder->name) == NULL)
-			remember(member, founder->name, founder->address);
+			addresses_remember(member, founder->name, founder->address);
 		else
 			electors_add(&member->addresses, 0, entry_text_of(founder->name),
 			             entry_text_of(founder->address));

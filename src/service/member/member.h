@@ -1,19 +1,20 @@
 /*
  * A member of the cluster, without I/O: the lock node with its links and its lease (resident.h), a
  * server of the voters' log if there is a data directory (voter.h), and the engine's connections
- * (post.h). It decides what is taken from whom: handshakes, redialling, who is asked for what. A
- * driver carries bytes and stores what must survive the process.
+ * (post.h). The member decides on handshakes, on redialling, and on what it accepts from whom. A
+ * driver only carries bytes and stores what must survive the process.
  *
- * A member begins in one of three ways. Its data directory has a life in a cluster: it goes on with
- * that. It is given a list of founders, perhaps only itself: all of them meet once, and the cluster
- * is born (birth.h). It is given addresses of a cluster: it asks there for the cluster's charter.
- * Before it belongs to a cluster it has a node that serves nobody. When it does, the driver is told
- * (MEMBER_SETTLE), drops its clients, and calls member_settle with the settings of that cluster.
+ * A member begins in one of three ways. If its data directory belongs to a cluster, it goes on
+ * there. If it is given a list of founders, perhaps only itself, all of them meet once and the
+ * cluster is born (birth.h). If it is given addresses of a cluster, it asks there for the cluster's
+ * charter. Before the member belongs to a cluster, it has a node that serves nobody. Then comes
+ * MEMBER_SETTLE: the driver drops its clients and calls member_settle with the settings of the
+ * cluster.
  *
  * Time is the lease clock in nanoseconds and never goes back. The driver calls member_tick at
  * member_deadline at the latest. It takes effects after each call until there is none, and carries
  * them out in order, before output is written. An effect's pointers are valid until the next call
- * with this member or its node. The same calls give the same bytes and effects.
+ * to this member or its node. The same calls give the same bytes and effects.
  */
 #ifndef MEMBER_MEMBER_H
 #define MEMBER_MEMBER_H
@@ -51,7 +52,8 @@ struct member_options {
 	const char *settings;             /* the settings of a cluster that is born now */
 	uint64_t base;                    /* the least fence of a cluster that is born now */
 	uint64_t begin_at;                /* a cluster is not born before this time */
-	/* Options of the node that serves nobody, until there is a cluster. */
+	/* Options of the node that serves nobody, which exists until the member belongs to a
+	 * cluster. */
 	struct node_options node;
 	struct electorate_options electorate;
 	/* The keys with which this member proves who it is. They are not copied. NULL: there is no
@@ -63,13 +65,13 @@ struct member_options {
 	void *context;
 };
 
-/* Returns NULL and a sentence that says which option is wrong, on failure. */
+/* Creates a member. On failure returns NULL and a sentence that says which option is wrong. */
 struct member *member_create(const struct member_options *options, uint64_t now,
                              const char **ret_wrong);
 /* Frees a member. All connections must have been closed (member_closed). */
 void member_destroy(struct member *member);
 
-/* What the member needs to know of its cluster's settings. */
+/* The part of the cluster's settings that the member uses. */
 struct member_settlement {
 	/* The options of the node; name, cluster and lease need not be set. */
 	struct node_options node;
@@ -77,8 +79,8 @@ struct member_settlement {
 	uint64_t lease_ns;
 };
 
-/* Call it after MEMBER_SETTLE; the node is another one afterwards. Returns NULL, or a sentence that
- * says what is wrong with the settings. */
+/* Call it after MEMBER_SETTLE; it replaces the node, so that member_node returns another one.
+ * Returns NULL, or a sentence that says what is wrong with the settings. */
 const char *member_settle(struct member *member, const struct member_settlement *settlement,
                           uint64_t now);
 
@@ -88,9 +90,9 @@ void member_renew_credentials(struct member *member, const struct credentials *c
 
 /* Returns the node. Commands of clients go directly to it. */
 struct node *member_node(const struct member *member);
-/* NULL before the member belongs to a cluster. */
+/* Returns the tenant, or NULL before the member belongs to a cluster. */
 const struct tenant *member_tenant(const struct member *member);
-/* NULL if this member never votes, or does not belong to a cluster yet. */
+/* Returns the voter, or NULL if this member never votes or does not belong to a cluster yet. */
 const struct voter *member_voter(const struct member *member);
 const struct identity *member_identity(const struct member *member);
 
@@ -102,11 +104,11 @@ void member_tick(struct member *member, uint64_t now);
 void member_written(struct member *member, uint64_t number, uint64_t now);
 void member_identity_written(struct member *member, uint64_t now);
 
-/* What an operator may order about a name. */
+/* The orders that an operator may give about a name. */
 enum member_order {
 	ORDER_INVITE,  /* the node may be a member again */
 	ORDER_FORBID,  /* the node must leave, and may not come back */
-	ORDER_PROMOTE, /* the node should vote, before others */
+	ORDER_PROMOTE, /* the node should vote, in preference to others */
 	ORDER_DEMOTE,  /* another node should vote in place of this one */
 };
 
@@ -126,12 +128,12 @@ struct connection *member_accepted(struct member *member, const char *from, void
                                    uint64_t now);
 /* Call it when the connection that was dialled (MEMBER_DIAL) is open. */
 void member_dialled(struct member *member, struct connection *connection, uint64_t now);
-/* Takes bytes that have arrived. They are not needed after the call. */
+/* Takes bytes that have arrived. The member does not need them after the call. */
 void member_input(struct member *member, struct connection *connection, const uint8_t *bytes,
                   size_t size, uint64_t now);
 /* Call it exactly once for each connection, when it is closed: by the other side, by an error
- * (`why`, or NULL), because dialling failed, or because the driver was told to (MEMBER_CLOSE). The
- * connection does not exist any more afterwards. */
+ * (`why`, or NULL), because dialling failed, or because of MEMBER_CLOSE. It frees the
+ * connection. */
 void member_closed(struct member *member, struct connection *connection, const char *why,
                    uint64_t now);
 
@@ -139,13 +141,15 @@ void member_closed(struct member *member, struct connection *connection, const c
  * next call with this member. Then connection_written tells how many of them were written. */
 size_t connection_output(struct connection *connection, const uint8_t **ret_bytes);
 void connection_written(struct connection *connection, size_t size);
-/* Should the connection be read now? No, while the node does not want the next frame. */
+/* Should the connection be read now? Not while the node has no room for the next frame. */
 bool connection_reads(const struct connection *connection);
-/* Will nothing follow the output? Then the driver shuts down the sending side when the output is
+/* Is the present output the last? Then the driver shuts down the sending side once it is
  * written. */
 bool connection_ends(const struct connection *connection);
-/* Has the other side of a connection that was accepted not shown yet who it is? */
+/* Is this an accepted connection whose other side has not yet shown who it is? */
 bool connection_is_stranger(const struct connection *connection);
+/* Returns the name of the node at the other side; NULL: it has not shown it yet. */
+const char *connection_peer(const struct connection *connection);
 void *connection_user(const struct connection *connection);
 /* Sets the driver's pointer of a connection that was dialled. */
 void connection_set_user(struct connection *connection, void *user);
@@ -153,47 +157,49 @@ void connection_set_user(struct connection *connection, void *user);
  * again only now and then. */
 void connection_complain(const struct connection *connection, const char *text);
 
-/* Returns a connection that has output, or for which the two answers above have changed, or NULL if
- * none is left. */
+/* Returns a connection that has output, or for which connection_reads or connection_ends has
+ * changed; NULL: none is left. */
 struct connection *member_changed(struct member *member);
 
-/* --- the end --- */
+/* --- leaving --- */
 
-/* Grants nothing more, and leaves the view when nothing is held here. */
+/* From now on the member grants nothing, and it leaves the view when no client here holds
+ * anything. */
 void member_leave(struct member *member, uint64_t now);
 /* True if this member is in no view. */
 bool member_left(const struct member *member);
-/* Hands the lead of the voters to another, so that they need not notice that this one is gone.
- * Returns false if there is nothing to hand over. */
+/* If this voter leads, hands the lead to another, so that the voters need not first notice that
+ * this one is gone. Returns false if it does not lead or cannot hand over. */
 bool member_hand_over(struct member *member, uint64_t now);
 
-/* --- what operators want to know --- */
+/* --- for operators --- */
 
-/* Returns the founders, or the addresses, that the member waits for before it belongs to a cluster;
- * NULL: it does. */
+/* Returns the founders or addresses that the member waits for; NULL: it belongs to a cluster. */
 const char *member_unborn(struct member *member);
-/* Returns the name of the voter that leads, as far as this member has heard; NULL: none. */
+/* Returns the name of the voter that leads, as far as this member knows; NULL: it knows of none. */
 const char *member_leader(const struct member *member);
 /* A member's knowledge of a voter that serves no locks. */
 struct member_acquaintance {
-	bool connected; /* there is a connection with it, or it is this node */
-	bool witness;   /* it said so when it was last connected */
-	uint64_t lost;  /* when the last connection with it ended; 0: there is one, or was none */
+	bool connected; /* a connection to the voter is up, or the voter is this node */
+	bool witness;   /* the voter is a witness, as it said on its last connection */
+	/* when the last connection to the voter ended; 0: one is up, or there was none */
+	uint64_t lost;
 };
 
 /* Finds the voter by the id of its data directory. */
 struct member_acquaintance member_acquaintance(const struct member *member, uint64_t server);
-/* Returns the voters, as "n2, n3", if none that leads has answered for a lease; otherwise NULL. */
+/* Returns the voters, as "n2, n3", if for a whole lease no leader among them has answered;
+ * otherwise NULL. */
 const char *member_silent_voters(struct member *member);
 /* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */
 const char *member_missing(struct member *member);
-/* Tells how many bytes were exchanged with that process; 0 and 0 if there is no link to it. */
+/* Tells how many bytes were exchanged with a process; 0 and 0 if there is no link to it. */
 void member_traffic(const struct member *member, uint64_t process, uint64_t *ret_sent,
                     uint64_t *ret_received);
-/* Returns how often a member was cut off because it sent what no correct member sends. */
+/* Returns how often a member was cut off for sending something that no correct member sends. */
 uint64_t member_offences(const struct member *member);
-/* Returns why somebody refuses to talk to us, or why this process can never join; NULL: nobody
- * does. */
+/* Returns why a node refuses to talk to this one, or why this process can never join; NULL: neither
+ * is so. */
 const char *member_refusal(const struct member *member);
 
 /* --- effects --- */
@@ -203,11 +209,11 @@ enum member_effect_kind {
 	MEMBER_DIAL,     /* connect, then call member_dialled or member_closed */
 	MEMBER_CLOSE,    /* close a connection, then call member_closed */
 	MEMBER_VIEW,     /* there is a new view: see member_tenant */
-	MEMBER_REMOVED,  /* an operator has removed this node, or invited it: see tenant_removed */
+	MEMBER_REMOVED,  /* an operator removed this node, or invited it again (tenant_removed) */
 	MEMBER_SETTLE,   /* drop all clients, then call member_settle */
 	MEMBER_WRITE,    /* make the write durable, then call member_written */
 	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */
-	MEMBER_ADDRESS,  /* the address of a voter or member has changed and is worth storing */
+	MEMBER_ADDRESS,  /* store the new address of a voter or member; NULL: forget it */
 	MEMBER_INVITED,  /* an invitation was made, or could not be made */
 	MEMBER_STOP,     /* this process must end: it could do harm, or can never join */
 	MEMBER_LOG,

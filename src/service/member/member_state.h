@@ -1,5 +1,5 @@
 /*
- * The parts of a member. They have headers of their own: connection.h, post.h, meeting.h.
+ * The state of a member. Its parts have headers of their own: connection.h, post.h, meeting.h.
  */
 #ifndef MEMBER_STATE_H
 #define MEMBER_STATE_H
@@ -14,7 +14,10 @@
 #include "shadow.h"
 #include "voter.h"
 
-enum { COMPLAINTS = 16, VOTERS_LOST_MAX = 16 };
+enum {
+	COMPLAINTS_MAX = 64, /* how many different lines about others are logged in a second */
+	VOTERS_LOST_MAX = 16,
+};
 
 struct member {
 	uint64_t process;
@@ -32,12 +35,12 @@ struct member {
 	struct node *antechamber;
 	struct resident *resident;
 	struct voter *voter; /* the member's voter; NULL: the member never votes */
-	bool voter_busy;     /* the voter was told something, and may have effects */
+	bool voter_busy;     /* the voter may have effects that were not taken yet */
 	uint64_t voter_at;   /* when voter_tick is due; NODE_NEVER without a voter */
 	bool votes;          /* the member has a disk for a voter */
 	struct shadow disk;  /* the voter's part of the disk when the member was created */
-	bool leads;          /* the voter of this member led when that was last logged */
-	/* The voter that led when a leader was last heard of; "": none. */
+	bool leads;          /* the last log line about it said that this member's voter leads */
+	/* The voter that leads, as far as this member knows; "": none. */
 	char leader[ENTRY_NAME_MAX + 1];
 	/* The lease of the cluster; 0: the member belongs to none. */
 	uint64_t lease_ns;
@@ -60,14 +63,15 @@ struct member {
 	struct inquiries inquiries;
 	uint64_t inquiries_count; /* how many inquiries have begun */
 	uint32_t visits_count;    /* how many guests are there (door.h) */
-	/* For how many guests the voters were asked since that time. */
+	/* For how many guests the voters were asked since `asked_since`. */
 	uint32_t asked_count;
 	uint64_t asked_since;
 	struct {
 		uint64_t hash, at;
-	} complaints[COMPLAINTS]; /* what was logged lately, so that it is not logged too often */
+	} complaints
+	        [COMPLAINTS_MAX]; /* what was logged lately, so that it is not logged too often */
 	uint64_t offences; /* how often a member sent something that no correct member sends */
-	/* Voters whose connection has ended, with the time of that. */
+	/* Voters whose connection has ended, and when it ended. */
 	struct {
 		uint64_t server, at;
 		bool witness;
@@ -88,7 +92,8 @@ static inline void member_due(struct member *member, uint64_t at)
 void member_advance(struct member *member, uint64_t now);
 /* Notes that the connection with the sender of this CALL has ended. */
 void member_lost(struct member *member, const struct call *call);
-/* Logs something about a node (or NULL) at an address; an equal line again only now and then. */
+/* Logs a line about the node of this name (or NULL) at an address. Equal lines are logged only now
+ * and then. */
 void member_complain(struct member *member, const char *name, const char *address,
                      const char *text);
 /* Logs and counts that a member has sent something that no correct member sends. */
@@ -96,16 +101,16 @@ void member_offended(struct member *member, const char *name, const char *addres
                      const char *text);
 /* Notes that a node refuses to talk to this one. */
 void member_refused(struct member *member, const char *who, const char *text);
-/* Notes that TLS with that node is not possible. */
+/* Notes that TLS with a node has failed, and why. */
 void member_distrusts(struct member *member, const char *who, const char *text);
 /* Handles the CALL of a node of another cluster. */
 void member_met_stranger(struct member *member, const struct call *call);
 /* Call it when a post is up. */
 void member_met(struct member *member, struct post *post);
-/* Sends a packet to all voters but the own one. */
+/* Sends a packet to all voters except this member's own. */
 void member_ask_voters(struct member *member, enum packet_kind kind, const uint8_t *bytes,
                        size_t size);
-/* Returns false if the packet is malformed. */
+/* Handles a packet of the engine. Returns false if it is malformed. */
 bool member_packet(struct member *member, struct post *post, enum packet_kind kind,
                    const uint8_t *bytes, size_t size);
 

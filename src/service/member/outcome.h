@@ -20,8 +20,8 @@ STAILQ_HEAD(outcomes, outcome);
 struct outcome *outcome_add(struct member *member, enum member_effect_kind kind, size_t text_size);
 __attribute__((format(printf, 3, 4))) void
 member_log(struct member *member, enum member_level level, const char *format, ...);
-/* Drops the effects that tell the driver to dial or close a connection, because it does not exist
- * any more. */
+/* Drops the effects that tell the driver to dial or close this connection, which no longer
+ * exists. */
 void outcomes_drop(struct member *member, const struct connection *connection);
 
 #endif

@@ -132,7 +132,7 @@ static void say_call(struct post *post)
 	snprintf(call.peer, sizeof(call.peer), "%s", post->wanted);
 	out_clear(&member->out);
 	call_write(&member->out, &call);
-	/* Packets may wait already; the CALL goes before them. */
+	/* Packets may be waiting already; the CALL must go before them. */
 	struct buffer early = post->output;
 	post->output = (struct buffer){0};
 	buffer_append(&post->output, member->out.bytes, member->out.bytes_count);
@@ -159,9 +159,8 @@ void post_dialled(struct post *post)
 }
 
 /*
- * Does the caller say that it is another node's process, or has another node's data directory? It
- * would get what is meant for that one, and speak for it among the voters. A certificate proves only
- * the name.
+ * Does the caller claim the process number or the data directory of another node? It would get the
+ * packets for that node, and could vote in its place. A certificate proves only the name.
  */
 static bool impersonates(const struct member *member, const struct call *call)
 {
@@ -194,7 +193,7 @@ static bool impersonates(const struct member *member, const struct call *call)
 	return false;
 }
 
-/* Returns NULL, or why this side does not talk to it. */
+/* Returns NULL, or why this side refuses to talk to the caller. */
 static const char *judge(struct post *post, const struct call *call)
 {
 	struct member *member = post->member;
@@ -222,8 +221,8 @@ static const char *judge(struct post *post, const struct call *call)
 	               : NULL;
 }
 
-/* A data directory has one process at a time: connections with the one before are dead, even if
- * that was not noticed yet. */
+/* A data directory has one process at a time. So connections to its previous process are dead, even
+ * if nothing has shown that yet. */
 static void close_former(const struct post *post)
 {
 	struct post *other;
@@ -256,7 +255,7 @@ static bool greet(struct post *post)
 	case CALL_VERSION:
 		refuse_loudly(post, text);
 		return false;
-	case CALL_LINK: /* there is nobody to link with yet */
+	case CALL_LINK: /* links are refused until there is a resident */
 		give_up(post, NULL);
 		return false;
 	case CALL_NONSENSE:
@@ -354,7 +353,7 @@ static void send(struct post *post, enum packet_kind kind, const uint8_t *bytes,
 		connection_changed(post->connection);
 }
 
-/* Returns NULL if that is the address of this node itself, or none. */
+/* Returns NULL if the address is empty or this node's own. */
 static struct post *find_post(struct member *member, const char *address, const char *name)
 {
 	struct post *post;
@@ -421,7 +420,7 @@ void post_to_process(struct member *member, uint64_t process, enum packet_kind k
 	}
 }
 
-/* --- all of them --- */
+/* --- all posts --- */
 
 void posts_restart(struct member *member)
 {
@@ -435,7 +434,8 @@ void posts_restart(struct member *member)
 	}
 }
 
-/* A petition is repeated after a sixth of the lease, and its answer may take a twelfth. */
+/* Half a lease is enough: a petition is repeated every sixth of it, and its answer may take a
+ * twelfth. */
 static uint64_t forget_at(const struct post *post)
 {
 	uint64_t half_ns = post->member->lease_ns / 2;
@@ -443,7 +443,7 @@ static uint64_t forget_at(const struct post *post)
 	return post->used_at + (half_ns > FORGET_MS * MS ? half_ns : FORGET_MS * MS);
 }
 
-/* Does what is due, except for the end of a post. Returns when the next thing is due. */
+/* Does what is due, but does not close unused posts. Returns when the next thing is due. */
 static uint64_t tick(struct post *post)
 {
 	const struct member *member = post->member;
@@ -457,7 +457,8 @@ static uint64_t tick(struct post *post)
 		              : post->state == POST_CALLING ? "it says nothing about itself"
 		                                            : NULL);
 	} else if (post->state == POST_WAITING && post->redial_at <= member->now) {
-		/* An answer may be on its way, and can only come by a connection that is up. */
+		/* Dial even if nothing waits to be sent: the other side may have an answer, which
+		 * needs a connection. */
 		dial(post);
 	}
 	return post->state == POST_WAITING ? post->redial_at : post->patience_at;

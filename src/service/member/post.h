@@ -1,10 +1,10 @@
 /*
- * Posts: the engine's connections, which carry petitions, bulletins, letters between voters, and
- * what founders say to each other. A packet arrives whole or not at all, and may be lost, so the
- * sender repeats what matters.
+ * Posts: the connections of the engine. They carry packets: petitions, bulletins, letters between
+ * voters, and what founders tell each other. A packet arrives whole or not at all. It may be lost,
+ * so the sender repeats what matters.
  *
- * A post that is needed is dialled by its address, and dialled again after a while if it fails. One
- * that was accepted lives as long as its connection. Either kind carries packets both ways.
+ * A post is dialled when it is needed, and dialled again after a while if that fails. A post of an
+ * accepted connection lives as long as the connection. Both kinds carry packets both ways.
  */
 #ifndef MEMBER_POST_H
 #define MEMBER_POST_H
@@ -58,18 +58,19 @@ LIST_HEAD(posts, post);
 struct post *post_accepted(struct member *member, struct connection *connection);
 void post_dialled(struct post *post);
 void post_input(struct post *post, const uint8_t *bytes, size_t size);
-/* Call it when the post's connection is closed. The post may not exist any more afterwards. */
+/* Call it when the post's connection is closed. It may free the post. */
 void post_closed(struct post *post, const char *why);
 
-/* Sends a packet to an address, where this name is expected ("": any name). */
+/* Sends a packet to the node of this name ("": any) at an address. */
 void post_to_address(struct member *member, const char *address, const char *name,
                      enum packet_kind kind, const uint8_t *bytes, size_t size);
-/* Connects to an address, where this name is expected, if it is not connected. */
+/* Connects to the node of this name at an address, unless a connection to it is up. */
 void post_need(struct member *member, const char *address, const char *name);
-/* Sends a packet to a data directory, at this address if it is not connected. */
+/* Sends a packet to the process of a data directory. Dials the address if no connection to it is
+ * up. */
 void post_to_server(struct member *member, uint64_t server, const char *address, const char *name,
                     enum packet_kind kind, const uint8_t *bytes, size_t size);
-/* Sends a packet to a process that is connected; otherwise it is lost. */
+/* Sends a packet to a process. Without a connection to that process, the packet is lost. */
 void post_to_process(struct member *member, uint64_t process, enum packet_kind kind,
                      const uint8_t *bytes, size_t size);
 

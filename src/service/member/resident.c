@@ -10,8 +10,8 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	ACKNOWLEDGE_MS = 100, /* a frame is acknowledged after this time at the latest */
-	KEPT_MAX = 64 << 20,  /* the most bytes that are kept for a peer that does not take them */
+	ACKNOWLEDGE_MS = 100,    /* a frame is acknowledged after this time at the latest */
+	KEPT_MAX = 64 << 20,     /* the most bytes that wait for a peer before the epoch must end */
 	CONGESTED_SIZE = 1 << 20 /* if more bytes than this wait for a peer, it gets no events */
 };
 
@@ -49,7 +49,7 @@ static struct resident_outcome *put(struct resident *resident, enum resident_eff
 	return outcome;
 }
 
-/* --- what ties need --- */
+/* --- for ties --- */
 
 struct ties *resident_ties(struct resident *resident)
 {
@@ -99,7 +99,8 @@ void resident_close(struct resident *resident, struct strand *line)
 	put(resident, RESIDENT_CLOSE, 0)->effect.line = line;
 }
 
-/* A candidate that can join earlier says so earlier. */
+/* A process that wants to join renews at once, so that the voters learn early that its link is
+ * up. */
 static void hurry(struct resident *resident)
 {
 	if (tenant_incarnation(resident->tenant) == 0 && !resident->departs)
@@ -150,7 +151,7 @@ int resident_frame(struct resident *resident, const struct tie *tie, const uint8
 		return error;
 	if (resident->acknowledge_at == NODE_NEVER)
 		resident->acknowledge_at = resident->now + ACKNOWLEDGE_MS * MS;
-	/* A node that has stopped itself refuses what others send rightly. */
+	/* A stopped node refuses every frame; that is not the sender's fault. */
 	return error == BATON_ESTOPPED ? 0 : error;
 }
 
@@ -165,7 +166,7 @@ void resident_offended(struct resident *resident, const char *name, const char *
 	outcome->effect.text = (const char *)outcome->bytes + name_size;
 }
 
-/* --- what the node wants --- */
+/* --- effects of the node --- */
 
 static void look_at_congestion(struct resident *resident, struct tie *tie, uint32_t member)
 {
@@ -178,8 +179,8 @@ static void look_at_congestion(struct resident *resident, struct tie *tie, uint3
 	node_congested(resident->node, member, congested, resident->now);
 }
 
-/* Looks at congestion again. Otherwise subscribers would hear of dropped events only when something
- * else is sent. */
+/* Checks whether the link is still congested. Otherwise subscribers would not be told of dropped
+ * events before the next frame is sent. */
 void resident_drained(struct resident *resident, struct tie *tie)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -190,7 +191,8 @@ void resident_drained(struct resident *resident, struct tie *tie)
 	}
 }
 
-/* Sends a frame. One that cannot be kept leaves a gap, which only a new epoch ends. */
+/* Sends a frame. If the link cannot keep it, the peer misses a frame, and only a new epoch can
+ * repair that. */
 static void send(struct resident *resident, const struct node_effect *effect)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -247,8 +249,8 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 		renew(resident, effect->renew.taken);
 		return false;
 	case NODE_DEPART:
-		/* A node that an operator removed may be out of the view, and invited again, before
-		 * its last holder has gone. Then it does not leave any more. */
+		/* After an operator removed the node, it may have left the view and been invited
+		 * again before its last hold ended. Then it must not leave. */
 		if (resident->departs || tenant_incarnation(resident->tenant) != 0)
 			tenant_depart(resident->tenant, true);
 		return false;
@@ -263,17 +265,17 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 	return true;
 }
 
-/* --- what the tenant says --- */
+/* --- effects of the tenant --- */
 
-/* A member that was out of the view when it was told to leave, or has lost its seat since, has
- * left. But it may still get a seat that it had asked for; then it leaves again. */
+/* A member that is to leave and has no seat has left. But a request of its own may still bring it a
+ * seat; then it must leave again. */
 static void stay_out(struct resident *resident)
 {
 	bool is_out = tenant_incarnation(resident->tenant) == 0;
 
 	if (resident->departs || tenant_removed(resident->tenant))
 		node_depart(resident->node, resident->now);
-	/* A node that an operator has removed still asks: it may be invited. */
+	/* A node that an operator has removed keeps asking, because it may be invited again. */
 	if (is_out)
 		tenant_depart(resident->tenant, resident->departs);
 }
@@ -321,7 +323,7 @@ static void put_petition(struct resident *resident, const struct tenant_effect *
 	outcome->effect.wide = effect->wide;
 }
 
-/* The links of a view must exist before its first frame is sent. */
+/* Make the links of a view before its first frame is sent. */
 static void pump_tenant(struct resident *resident)
 {
 	struct tenant_effect effect;
@@ -378,7 +380,7 @@ bool resident_effect(struct resident *resident, struct resident_effect *ret_effe
 			return true;
 		}
 	}
-	/* Decide on dialling here, when nothing else is left to do. */
+	/* Choose the peers to dial only when there is nothing else to do. */
 	if (resident->ties_at > resident->now)
 		return false;
 	resident->ties_at = ties_tick(resident);
@@ -420,7 +422,7 @@ void resident_depart(struct resident *resident, uint64_t now)
 	stay_out(resident);
 }
 
-/* --- the beginning and the end --- */
+/* --- creating and freeing --- */
 
 struct node *resident_node(const struct resident *resident)
 {

@@ -5,10 +5,10 @@
  *  in:  bytes of lines, bulletins of voters, commands of clients (to resident_node), the time out:
  *  bytes for lines, petitions for all voters, whom to dial, what the node wants
  *
- * A strand is one connection that a link uses. A link belongs to two processes, known by the random
- * numbers that they drew when they started: a process that joins again as another incarnation keeps
- * its links, and another process with the same name gets its own. Of two peers, the one whose name
- * comes first dials.
+ * A line (struct strand) is one connection that a link uses. A link belongs to two processes, which
+ * are known by the random numbers that they drew when they started. So a process that joins again
+ * as another incarnation keeps its links, and a new process with the same name gets new ones. Of
+ * two peers, the one whose name comes first dials.
  *
  * Time is the lease clock of the host in nanoseconds and never goes back. The driver takes effects
  * after every call until there is none, before it writes output; an effect's pointers are valid
@@ -28,7 +28,7 @@ struct resident_options {
 	struct wiring wiring;
 	uint64_t server; /* the id of the node's data directory; 0: the node has none */
 	bool witness;    /* the node may vote, and is never in a view */
-	/* The voters that were known last, or addresses to try; copied. */
+	/* The last known voters, or addresses to try; copied. */
 	const struct electors *voters;
 	/* The options of the node; name, incarnation and lease need not be set. */
 	struct node_options node;
@@ -53,23 +53,25 @@ uint64_t resident_deadline(const struct resident *resident);
 void resident_tick(struct resident *resident, uint64_t now);
 /* Takes a bulletin of a voter. Returns false if it is malformed; then nothing has changed. */
 bool resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t size, uint64_t now);
-/* Grants nothing more, and leaves the view when nothing is held here. */
+/* From now on the node grants nothing, and it leaves the view when no client here holds
+ * anything. */
 void resident_depart(struct resident *resident, uint64_t now);
 
-/* Call the first when a connection was accepted, the second when one that was dialled is open. */
+/* Call resident_accepted when a connection was accepted, resident_dialled when a dialled line is
+ * open. */
 struct strand *resident_accepted(struct resident *resident, void *user, uint64_t now);
 void resident_dialled(struct resident *resident, struct strand *line, uint64_t now);
 void resident_input(struct resident *resident, struct strand *line, const uint8_t *bytes,
                     size_t size, uint64_t now);
-/* Call it exactly once for each line, when it is closed or could not be dialled. The line does not
- * exist any more afterwards. */
+/* Call it exactly once for each line, when it is closed or could not be dialled. It frees the
+ * line. */
 void resident_closed(struct resident *resident, struct strand *line, uint64_t now);
 
 /* strand_output returns the bytes to write, in one piece, valid until the next call; strand_written
  * tells how many were written. */
 size_t strand_output(struct strand *line, const uint8_t **ret_bytes);
 void strand_written(struct strand *line, size_t size);
-/* Should the line be read? No, while the node does not want the next frame. */
+/* Should the line be read? Not while the node has no room for the next frame. */
 bool strand_reads(const struct strand *line);
 void *strand_user(const struct strand *line);
 void strand_set_user(struct strand *line, void *user);
@@ -77,7 +79,7 @@ void strand_set_user(struct strand *line, void *user);
 void strand_certify(struct strand *line, const char *name);
 /* Returns the name of the node at the other side; NULL: not known yet. */
 const char *strand_peer(const struct strand *line);
-/* True if the line was closed because the other side has another name than its certificate. */
+/* Was the line closed because the other side's certificate has another name? */
 bool strand_misnamed(const struct strand *line);
 /* Returns a line that has output, or that is to be read again, or NULL if none is left. */
 struct strand *resident_changed(struct resident *resident);
@@ -89,9 +91,9 @@ enum resident_effect_kind {
 	RESIDENT_DIAL,     /* dial a line, then call resident_dialled or resident_closed */
 	RESIDENT_CLOSE,    /* close a line, then call resident_closed */
 	RESIDENT_VIEW,     /* a view was entered, or this process is not in it: see tenant_view */
-	/* An operator has removed this node's name, or invited it: see tenant_removed. A node that
-	 * was removed grants nothing more, and leaves the view when nothing is held here: take back
-	 * what clients hold. */
+	/* An operator has removed this node's name, or invited it: see tenant_removed. A removed
+	 * node grants nothing more and leaves the view when no client here holds anything: evict
+	 * the clients. */
 	RESIDENT_REMOVED,
 	/* A peer has sent something that no correct member sends; its line is being closed. */
 	RESIDENT_OFFENCE,
@@ -105,7 +107,7 @@ struct resident_effect {
 	size_t size;
 	struct strand *line;        /* DIAL, CLOSE: the line */
 	const char *name, *address; /* DIAL: the peer's name and address; OFFENCE: its name */
-	const char *text;           /* OFFENCE: what it sends, as a sentence about it */
+	const char *text;           /* OFFENCE: a sentence that says what the peer did */
 };
 
 bool resident_effect(struct resident *resident, struct resident_effect *ret_effect);

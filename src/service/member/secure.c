@@ -25,7 +25,8 @@ uint8_t *secure_room(void)
 	return room;
 }
 
-/* Our first records are short: the third byte, of their length, is 0. */
+/* Tells TLS from our own records, which begin with their length: the first ones are so short that
+ * their third byte is 0. */
 bool secure_is_tls(const uint8_t *bytes)
 {
 	return bytes[0] >= TLS_TYPE_FIRST && bytes[0] <= TLS_TYPE_LAST &&
@@ -42,8 +43,8 @@ const char *secure_name(const struct connection *connection)
 	return connection->tls != NULL ? tls_holder(connection->tls)->name : NULL;
 }
 
-/* Complains about the other side. If this node has dialled it, STATUS tells the reason why there is
- * no connection. */
+/* Logs a complaint about the other side. If this node had dialled it, STATUS shows the complaint as
+ * the reason why there is no connection. */
 static void complain(struct connection *connection, const char *why)
 {
 	const struct post *post = connection->post;
@@ -96,7 +97,7 @@ void secure_begin(struct connection *connection)
 	connection_changed(connection);
 }
 
-/* The handshake is over. */
+/* The handshake is over: checks the certificate, and begins with the first record. */
 static void come_open(struct connection *connection)
 {
 	const struct certificate_holder *holder = tls_holder(connection->tls);
@@ -143,7 +144,8 @@ static void decrypt(struct connection *connection, const uint8_t *bytes, size_t 
 	}
 }
 
-/* A plain node answers a handshake with a REFUSAL, which needs no answer. */
+/* The other side does not use TLS. If this node has dialled, the bytes are a REFUSAL of its
+ * handshake, and need no answer. */
 static void refuse_plain(struct connection *connection)
 {
 	if (connection->tls == NULL) {
@@ -151,8 +153,9 @@ static void refuse_plain(struct connection *connection)
 		                          "without: it needs --tls-ca, --tls-cert and --tls-key");
 		return;
 	}
-	complain(connection, "it has no TLS, and this node talks to nobody without: it needs "
-	                     "--tls-ca, --tls-cert and --tls-key");
+	complain(connection,
+	         "it does not use TLS, and this node talks only to nodes that do: it needs "
+	         "--tls-ca, --tls-cert and --tls-key");
 	connection_close(connection);
 }
 

@@ -13,7 +13,7 @@ enum {
 	HELLO_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
-	SHUN_MS = 250, /* how long no line is taken of a peer that was cut off */
+	SHUN_MS = 250, /* how long a peer that was cut off is not let in again */
 	/* The most ties that are kept for processes that may come back; beyond that the oldest are
 	 * dropped. */
 	TIES_MAX = 256,
@@ -136,7 +136,7 @@ static void dial_later(struct resident *resident, struct tie *tie)
 	        tie->backoff_ns * 2 > REDIAL_MS_MAX * MS ? REDIAL_MS_MAX * MS : tie->backoff_ns * 2;
 }
 
-/* Separates a line from its tie. */
+/* Takes a line away from its tie. */
 static void part(struct strand *line)
 {
 	struct tie *tie = line->tie;
@@ -167,8 +167,8 @@ static void close_line(struct strand *line)
 	resident_close(line->resident, line);
 }
 
-/* Cuts a peer off that has sent something that no correct member sends. What it sent is not read
- * again. Other links go on. */
+/* Cuts off a peer that has sent something that no correct member sends. Nothing more is read from
+ * this connection. Other links are not affected. */
 static void cut_off(struct strand *line, const char *text)
 {
 	struct tie *tie = line->tie;
@@ -310,8 +310,8 @@ static void greet(struct strand *line)
 		line->tie = get_tie(line->resident, heard.hello.incarnation, heard.hello.name);
 		say_hello(line, line->tie);
 	}
-	/* Another process has the name by now; or another node has taken the number of a process,
-	 * and would speak for it; or it is shunned. */
+	/* Refuse three cases: another process now has the name; another node claims this process'
+	 * number, and would send in its place; or the peer is shunned. */
 	if (line->tie->process != heard.hello.incarnation ||
 	    strcmp(line->tie->name, heard.hello.name) != 0 ||
 	    line->tie->shunned_until > resident_now(line->resident)) {
@@ -321,9 +321,9 @@ static void greet(struct strand *line)
 	come_up(line, &heard.hello, heard.size);
 }
 
-/* --- what comes in --- */
+/* --- input --- */
 
-/* Returns false if the node does not want the frame yet. */
+/* Returns false if the node has no room for the frame yet. */
 static bool take_frame(struct strand *line, const uint8_t *bytes, size_t size)
 {
 	struct tie *tie = line->tie;
@@ -418,7 +418,7 @@ void ties_read_again(struct resident *resident)
 	}
 }
 
-/* --- what goes out --- */
+/* --- output --- */
 
 int tie_send(struct tie *tie, uint64_t epoch, const uint8_t *bytes, size_t size)
 {
@@ -451,15 +451,15 @@ void ties_acknowledge(struct resident *resident)
 	}
 }
 
-/* --- who is wanted --- */
+/* --- the ties that a view needs --- */
 
 static bool is_first(const struct resident *resident, const struct tie *tie)
 {
 	return strcmp(tenant_name(resident_tenant(resident)), tie->name) < 0;
 }
 
-/* A node may have said HELLO with the number of another's process before this node had heard of
- * that one. */
+/* A node may have used the process number of another node in its HELLO before this node knew the
+ * rightful one. */
 static void drop_impostor(struct resident *resident, const struct tenant_peer *peer)
 {
 	struct tie *tie = ties_find(resident_ties(resident), peer->process);

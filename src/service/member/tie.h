@@ -13,7 +13,8 @@
 
 enum strand_state {
 	STRAND_DIALLING,
-	STRAND_HELLO,   /* not both sides have identified themselves yet */
+	/* the handshake is not over: one side or both have not identified themselves */
+	STRAND_HELLO,
 	STRAND_UP,      /* the line carries the link's bytes */
 	STRAND_CLOSING, /* the driver was told to close the line */
 };
@@ -28,8 +29,7 @@ struct strand {
 	enum strand_state state;
 	bool dialled, changed;
 	const char *certified; /* the name in the other side's certificate; NULL: there is no TLS */
-	/* The line was closed because the other side has said another name than its
-	 * certificate's. */
+	/* The line was closed because the name in the HELLO is not the one in the certificate. */
 	bool misnamed;
 	uint64_t patience_at;        /* when the handshake must be over */
 	struct buffer hello, output; /* the handshake's bytes, in and out */
@@ -44,15 +44,15 @@ struct tie {
 	struct strand *line;    /* the tie's line that is up, or NULL */
 	struct strand *dialled; /* the line that is being dialled, or NULL */
 	bool wanted;            /* a view needs this tie */
-	bool stalled;           /* the node does not want the peer's next frame yet */
-	bool congested;         /* much waits for the peer, so the node sends it no events */
+	bool stalled;           /* the node has no room for the peer's next frame yet */
+	bool congested;         /* many bytes wait for the peer, so the node sends it no events */
 	/* When to dial again; NODE_NEVER: the peer is connected, being dialled, or dials us. */
 	uint64_t redial_at;
 	uint64_t backoff_ns;
 	/* Bytes of all lines of this tie, handshakes included. */
 	uint64_t sent_bytes, received_bytes;
-	/* The peer has sent something that no correct member sends: no line of it is taken before
-	 * this time. */
+	/* Until this time the peer is shunned: it has sent something that no correct member sends,
+	 * and its lines are refused. */
 	uint64_t shunned_until;
 	/* When a line of this tie was last up, so that the oldest tie can be dropped first. */
 	uint64_t used;
@@ -66,26 +66,26 @@ struct ties {
 	STAILQ_HEAD(, strand) changed;
 };
 
-/* What ties need from the resident to which they belong. */
+/* Functions of the resident, for the ties that belong to it. */
 struct ties *resident_ties(struct resident *resident);
 uint64_t resident_now(const struct resident *resident);
 void resident_dial(struct resident *resident, struct strand *line);
 void resident_close(struct resident *resident, struct strand *line);
-/* Call it when the line is gone: the driver need not dial or close it any more. */
+/* Call it when the line is gone: drops the effects that tell the driver to dial or close it. */
 void resident_forget_line(struct resident *resident, const struct strand *line);
-/* Notes that the ties have something due at that time. */
+/* Notes that ties_tick must be called at this time. */
 void resident_due(struct resident *resident, uint64_t at);
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands);
-/* Offers a frame to the node. Returns 0, BATON_EAGAIN if the node does not want it yet, or another
- * error if no correct member can have sent it. */
+/* Offers a frame to the node. Returns 0, BATON_EAGAIN if the node has no room for it yet, or
+ * another error if no correct member can have sent it. */
 int resident_frame(struct resident *resident, const struct tie *tie, const uint8_t *bytes,
                    size_t size);
-/* The peer has sent something that no correct member sends. */
+/* Tells the driver that the peer has sent something that no correct member sends. */
 void resident_offended(struct resident *resident, const char *name, const char *text);
 /* Call it when the peer may have acknowledged frames that waited for it. */
 void resident_drained(struct resident *resident, struct tie *tie);
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room);
-/* Returns NULL, or what is wrong with the HELLO. */
+/* Returns NULL, or why the HELLO is refused. */
 const char *resident_judge(const struct resident *resident, const struct link_hello *hello);
 size_t resident_kept_max(const struct resident *resident);
 
@@ -97,7 +97,7 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 /* Sends a frame. Returns 0, or BATON_ELINK if too much waits; then the epoch must end. */
 int tie_send(struct tie *tie, uint64_t epoch, const uint8_t *bytes, size_t size);
 void ties_forget(struct ties *ties, uint64_t epoch);
-/* Offers frames again that the node had refused. */
+/* Offers the node those frames again that it had no room for. */
 void ties_read_again(struct resident *resident);
 void ties_acknowledge(struct resident *resident);
 /* Does what is due. Returns when the next thing is due. */

@@ -120,7 +120,7 @@ void ask_again(struct node *node)
 		struct session *session = node->sessions.slots[i].session;
 		if (session == NULL || session->command == COMMAND_NONE || session->waits != NULL)
 			continue;
-		/* Answers of members of the old view are of no use in this one. */
+		/* The question is asked again: answers from the old view do not count. */
 		question_drop_answers(&session->question);
 		if (node->view.count == 0)
 			give_up(node, session);

@@ -67,8 +67,9 @@ void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames
 
 bool backlog_reopens(struct backlog *backlog)
 {
-	/* Reopen when half of the room is free. If a frame was refused although half was free, the
-	 * backlog must first be smaller than it was then. */
+	/* Links are read again when half of the room is free. A large frame may be refused although
+	 * half is free; then the backlog must first become smaller than it was at that refusal, or
+	 * the frame would be refused again. */
 	if (!backlog->refused || backlog->bytes >= backlog->refused_at ||
 	    backlog->bytes > backlog->bytes_max / 2)
 		return false;

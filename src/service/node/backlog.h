@@ -1,6 +1,6 @@
 /*
- * Frames that wait: for their view, for reports, or for room. The waiting is bounded: beyond the
- * bound a frame is refused, and its link is not read any further.
+ * Frames that wait for their view, for reports, or for room. Their memory is bounded: a frame
+ * beyond the bound is refused, and its link is not read until there is room.
  */
 #ifndef NODE_BACKLOG_H
 #define NODE_BACKLOG_H
@@ -43,11 +43,11 @@ bool backlog_has_room(const struct backlog *backlog, size_t size);
  * kept. */
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
                 bool later, bool room);
-/* A frame that was taken is freed by the caller. */
+/* Call it for each frame that was taken out: its room is free again. The caller frees the frame. */
 void backlog_taken(struct backlog *backlog, const struct waiting_frame *waiting);
-/* Returns all frames; the caller frees them. */
+/* Takes out all frames, which the caller frees. */
 void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames);
-/* Returns true once when the refused links may be read again. */
+/* Returns true, once, when links whose frames were refused may be read again. */
 bool backlog_reopens(struct backlog *backlog);
 
 #endif

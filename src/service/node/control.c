@@ -45,7 +45,7 @@ static void put_message(struct node *node, const struct lock *lock, const struct
 }
 
 /* Adds the message to the last frame, if that frame goes to the same neighbour and the driver has
- * not taken it yet. So all tokens that move on at the same time share a frame. */
+ * not taken it yet. That way, all tokens that move on at the same time share a frame. */
 static bool append_message(struct node *node, const struct lock *lock, const struct effect *effect)
 {
 	struct outbox *outbox = &node->outbox;

@@ -1,7 +1,8 @@
 /*
  * Outgoing frames: messages of the algorithm, and control frames.
  *
- * A frame to several members is written once; one effect for each of them refers to it.
+ * A frame to several members is written once; each member has an effect of its own that refers to
+ * it.
  */
 #ifndef NODE_CONTROL_H
 #define NODE_CONTROL_H
@@ -9,12 +10,12 @@
 #include "frame.h"
 #include "lock.h"
 
-/* Sends one message of the algorithm, which is an effect of its step. `same` is true if the message
- * is the one that was sent last, now to another member. */
+/* Sends one message of the algorithm, an effect of its last step. `same` says that this is the
+ * message sent last, now to another member. */
 void message_send(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same);
 
-/* A control frame is begun, filled and sent: to one member, or to all (0). */
+/* Begin a control frame, fill it, and send it to one member or to all (0). */
 void control_begin(struct node *node, enum frame_kind kind, uint32_t destination);
 void control_byte(struct node *node, uint8_t byte);
 void control_uint(struct node *node, uint64_t value);
@@ -25,10 +26,10 @@ void control_end(struct node *node, uint32_t destination);
 
 /* Passes on a control frame of another member. */
 void control_relay(struct node *node, const struct frame *frame);
-/* May an event for that member be sent now? If not, it is counted as dropped. */
+/* May an event for this member be sent now? If not, counts the event as dropped. */
 bool control_may_carry_event(struct node *node, uint32_t destination);
-/* Answers a question that asks for yes or no, or for an acknowledgement. Question 0 gets no answer.
- * */
+/* Answers a question with yes or no; a question that only wants an acknowledgement ignores which.
+ * Question 0 gets no answer. */
 void control_answer(struct node *node, uint64_t question, uint32_t to, bool yes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * What follows from the lease (lease.h): renewals, the warning, the lapse, and leaving the cluster.
+ * Acts on the lease (lease.h): renews it, warns, ends all holds when it lapses, and leaves the
+ * cluster.
  */
 #ifndef NODE_FENCING_H
 #define NODE_FENCING_H
@@ -14,7 +15,7 @@ void fencing_advance(struct node *node);
 void fencing_prolong(struct node *node, uint64_t deadline);
 /* This incarnation is leaving and grants nothing more. */
 void fencing_depart(struct node *node);
-/* Call it after every call of a node that is leaving: proposes to leave once the last hold has
+/* At the end of every call to a node that is leaving: proposes LEAVE once the last hold has
  * ended. */
 void fencing_settle(struct node *node);
 

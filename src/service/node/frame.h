@@ -1,23 +1,24 @@
 /*
  * The frames between nodes, without the length that the link writes before each.
  *
- *	version (2), kind: a byte each; cluster: 8 bytes, the least significant first
- *	epoch, sender, the sender's incarnation: numbers as in wire.h
+ * 	version (2), kind: a byte each; cluster: 8 bytes, the least significant first
+ * 	epoch, sender, the sender's incarnation: numbers as in wire.h
  *
- * The sender is the peer of the link, by its number in the view of that epoch. A frame of messages
+ * The sender is the link's peer, given as its number in the view of that epoch. A frame of messages
  * continues with one or more of:
  *
- *	side (a byte), name, counter, size, the algorithm's message
+ * 	side (a byte), name, counter, size, the algorithm's message
  *
- * Every other kind is control. Where not all members are linked, it travels over several links:
+ * All other kinds are control frames. Where not all members are linked, they travel over several
+ * links. They continue with:
  *
- *	origin, destination (0: all), number, and the fields of the kind
+ * 	origin, destination (0: all), number, and the fields of the kind
  *
- * A frame with a destination goes along a shortest path. A frame for all goes to every neighbour,
- * and each neighbour passes it on to all others when it sees it for the first time. The origin
- * numbers these 1, 2, 3, … in each epoch. Links keep order, so a member sees an origin's numbers in
- * order and need remember only the last. A name is its length (a byte, not 0) and its bytes; a text
- * is its length (a number) and its bytes.
+ * A frame with a destination takes a shortest path. A frame for all goes to every neighbour; a
+ * member that sees it for the first time passes it on to all its other neighbours. In each epoch,
+ * an origin numbers its frames for all 1, 2, 3, …. Links keep order, so these numbers reach a
+ * member in order, and it need remember only the last. A name is its length (a byte, not 0) and its
+ * bytes; a text is its length (a number) and its bytes.
  */
 #ifndef NODE_FRAME_H
 #define NODE_FRAME_H
@@ -27,8 +28,8 @@
 
 enum {
 	FRAME_VERSION = 2,
-	/* The most bytes before the fields of a control frame. A member that passes such a frame on
-	 * puts its own number and incarnation there, which may take more bytes than the sender's. */
+	/* The most bytes before the fields of a control frame. A member that passes the frame on
+	 * replaces the sender's number and incarnation by its own, which may be longer. */
 	FRAME_HEAD_MAX = 2 + 8 + 6 * 10,
 };
 
@@ -66,12 +67,12 @@ struct frame {
 	uint32_t destination;
 	uint64_t number; /* the number of a frame for all members, counted by the origin */
 	struct in body;  /* the fields that frames of this kind have */
-	/* The handler only checks the frame, and changes nothing. */
+	/* The handler shall only check the frame and change nothing. */
 	bool trial;
 };
 
-/* Returns 0, BATON_EMESSAGE or BATON_ECLUSTER. Reads only the head; the handler of the kind reads
- * the body. */
+/* Reads only the head; the handler of that kind reads the body. Returns 0, BATON_EMESSAGE or
+ * BATON_ECLUSTER. */
 int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
 
 /* Reading beyond the end, or a value greater than `most`, makes `in` bad. */

@@ -35,7 +35,8 @@ static bool element_matches(struct slice pattern, uint32_t *i, uint8_t byte)
 	return element == byte;
 }
 
-/* Only the last '*' is ever tried again, so that the time is at most the product of the sizes. */
+/* After a mismatch only the last '*' is tried again. So the time is at most the product of both
+ * sizes. */
 bool glob_matches(struct slice pattern, struct slice text)
 {
 	uint32_t i = 0, j = 0, star = UINT32_MAX, star_text = 0;

@@ -1,5 +1,6 @@
 /*
- * A histogram of times. Adding to it costs a few comparisons: no memory and no clock.
+ * A histogram of times. Adding a time costs a few comparisons, no allocation and no reading of a
+ * clock.
  */
 #ifndef NODE_HISTOGRAM_H
 #define NODE_HISTOGRAM_H
@@ -9,8 +10,8 @@
 enum { HISTOGRAM_BOUNDS = 18 };
 
 struct histogram {
-	/* counts[i] is the number of times of at most histogram_bounds_us[i] microseconds and more
-	 * than the bound before it. The last element counts all longer times. */
+	/* counts[i] is how many times were at most histogram_bounds_us[i] microseconds, but longer
+	 * than the bound before. The last element counts all that were longer still. */
 	uint64_t counts[HISTOGRAM_BOUNDS + 1];
 	uint64_t sum_ns;
 };

@@ -31,7 +31,7 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 {
 	struct lock *lock = live->lock;
 
-	if (node->stopped) { /* a node that has stopped tells nobody anything */
+	if (node->stopped) { /* a stopped node sends nothing */
 		live_end_hold(&node->lives, live);
 		return;
 	}
@@ -45,8 +45,8 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 		lock_open(node, live);
 		return;
 	}
-	/* A node that may not grant does not keep the critical section for its own clients,
-	 * whatever --turns says. */
+	/* A node that may not grant leaves the critical section, even if --turns would let more of
+	 * its clients in. */
 	if (lock->phase == PHASE_INSIDE &&
 	    (live->turns >= node->turns || !lease_may_grant(&node->lease, node->now)))
 		step_leave(node, lock);
@@ -88,7 +88,7 @@ static void tell_lost(struct node *node, struct live *live, const char *why)
 	record->lost.fence = live->fence;
 	record->lost.name = span;
 	record->lost.why = reason;
-	/* This is the hold of an ELECT that has not been answered yet. */
+	/* The hold belongs to an ELECT that has not been answered yet. */
 	if (session->command == COMMAND_ELECT && session->waits == NULL &&
 	    LIST_FIRST(&session->holds) == live)
 		session_fail(node, session, BATON_ELOST);

@@ -14,7 +14,7 @@ static struct interest_list *list_of(const struct interests *interests, bool pat
 	               : &interests->buckets[hash & (interests->buckets_count - 1)];
 }
 
-/* Keeps chains at one interest or fewer on average, unless many share a name. */
+/* Keeps the average chain at one interest or fewer, unless many interests share a name. */
 void interests_reserve(struct interests *interests)
 {
 	struct interests old = *interests;
@@ -133,7 +133,7 @@ void interests_free(struct interests *interests)
 	free(interests->buckets);
 }
 
-/* --- who is told --- */
+/* --- telling sessions --- */
 
 const struct interest_list *interests_in(const struct interests *interests, uint64_t hash)
 {

@@ -1,6 +1,6 @@
 /*
- * Interests in events. An interest is a text (a lock's name or a pattern) and a party that is
- * interested: a session here, or another member, which passes events on to its own sessions.
+ * Interests in events. An interest is a text (a lock's name or a pattern) and who is interested: a
+ * session here, or another member, which passes events on to its own sessions.
  */
 #ifndef NODE_INTEREST_H
 #define NODE_INTEREST_H
@@ -27,7 +27,7 @@ struct interest {
 LIST_HEAD(interest_list, interest);
 
 struct interests {
-	/* The interests in names, by hash; NULL: there was never any. */
+	/* The interests in names, by hash; NULL: there has never been one. */
 	struct interest_list *buckets;
 	uint32_t buckets_count;
 	struct interest_list patterns;
@@ -47,7 +47,7 @@ void interests_free(struct interests *interests);
 void interests_clear_remote(struct interests *interests);
 /* Makes room for one more interest. Must also be called before the first search. */
 void interests_reserve(struct interests *interests);
-/* Finds the interest of a session or, if that is NULL, of a member. Returns NULL if there is
+/* Finds the interest of a session or, if `session` is NULL, of a member. Returns NULL if there is
  * none. */
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member);
@@ -59,8 +59,8 @@ void interest_remove(struct interests *interests, struct interest *interest);
 /* Is any session here interested in exactly this text? */
 bool interest_is_local(const struct interests *interests, bool pattern, struct slice text,
                        uint64_t hash);
-/* Returns the bucket of the name's hash. It has other interests too: interest_matches tells which
- * match. */
+/* Returns the bucket of the name's hash. Not all interests in it match the name: interest_matches
+ * tells. */
 const struct interest_list *interests_in(const struct interests *interests, uint64_t hash);
 bool interest_matches(const struct interest *interest, struct slice name, uint64_t hash);
 

@@ -41,7 +41,7 @@ int on_publish(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	/* The memory of other members' leaders is only a hint. */
+	/* A node's memory of leaders elsewhere is only a hint, so it may be incomplete. */
 	if (node->publications.count / node->view.count < node->limits.leaders)
 		publication_set(&node->publications, name, fence, frame->origin, value);
 	control_answer(node, question, frame->origin, false);

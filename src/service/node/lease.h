@@ -15,7 +15,8 @@ struct lease {
 	uint64_t ttl; /* how long a lease lasts; 0: there are no leases */
 	/* The end of the lease, in whole milliseconds; NODE_NEVER: no leases; 0: it lapsed. */
 	uint64_t deadline;
-	/* Grants are possible until this time, the deadline less the margin; 0: no grants. */
+	/* Clients may be let in until this time, which is the deadline less the margin; 0: none may
+	 * be. */
 	uint64_t grant_until;
 	uint64_t lapses; /* how often holds were lost because a lease or a view ended */
 	/* When to warn, renew and propose LEAVE; NODE_NEVER: not at all. */
@@ -28,12 +29,11 @@ struct lease {
 };
 
 void lease_init(struct lease *lease, uint64_t ttl);
-/* Call it after one of the times has changed. */
+/* Computes `next`. Call it after one of the times has changed. */
 void lease_schedule(struct lease *lease);
 /* Takes a later deadline. Returns false if it is not later, or has already passed. */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now);
-/* The lease is over. The lapse is counted, and nothing may be granted before there is another
- * deadline. */
+/* Ends the lease and counts the lapse. Nothing may be granted until there is a new deadline. */
 void lease_end(struct lease *lease);
 /* Lets a new incarnation grant again. */
 void lease_renew_incarnation(struct lease *lease);
@@ -57,7 +57,7 @@ static inline bool lease_may_grant(const struct lease *lease, uint64_t now)
 	return now < lease->grant_until;
 }
 
-/* May a client be let in that needs `grace` to stop? */
+/* May a client that needs `grace` nanoseconds to stop be let in now? */
 static inline bool lease_may_grant_grace(const struct lease *lease, uint64_t now, uint64_t grace)
 {
 	return grace == 0 || (now < lease->grant_until && grace <= lease->grant_until - now);

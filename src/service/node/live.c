@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond PROBES_MAX, a member that asked with NOWAIT learns only after its timeout that a lock is
- * busy. */
+/* No more than PROBES_MAX members are remembered that asked whether a lock is busy. Others may
+ * learn only at their timeout that it is. */
 enum { LIVES_PER_CHUNK = 64, PROBES_MAX = 64 };
 
 struct live_chunk {

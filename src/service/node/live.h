@@ -36,7 +36,7 @@ struct live {
 	struct lock *lock;
 	union {
 		TAILQ_ENTRY(live) all;
-		/* Linked with the other unused ones while this one is not in use. */
+		/* While this one is unused: linked with the other unused ones. */
 		SLIST_ENTRY(live) free;
 	};
 	LIST_ENTRY(live) held;  /* linked with the other holds of its holder */
@@ -45,14 +45,15 @@ struct live {
 	uint64_t since;         /* when the holder was let in */
 	uint8_t *value;         /* what the holder publishes as a leader, or NULL */
 	uint32_t value_size;
-	bool lost;    /* the holder was told that it lost the lock, and is given time to stop */
-	bool carried; /* the grant is from an older epoch: a RETURN will tell its end */
+	bool lost; /* the holder was told that it lost the lock, and is given time to stop */
+	/* the grant is from an older epoch: the node sends a RETURN when the hold ends */
+	bool carried;
 	bool touched; /* a TOUCH arrived while the lock was closed */
-	/* The algorithm let this node in only after messages had arrived. */
+	/* The node had to wait for messages before the algorithm let it in. */
 	bool came;
 	TAILQ_HEAD(session_queue, session) queue; /* the waiting clients, oldest first */
 	uint32_t waiters_count;                   /* the number of clients in the queue */
-	/* How many clients in the queue did not say NOWAIT. */
+	/* How many clients in the queue are prepared to wait: they did not say NOWAIT. */
 	uint32_t firm_count;
 	/* How many local clients were let in since the algorithm last let this node in. */
 	uint32_t turns;
@@ -116,7 +117,7 @@ static inline void live_end_hold(struct lives *lives, struct live *live)
 	lives->waited_count += live->waiters_count > 0;
 }
 
-/* Keeps a message for the time when the lock opens. Returns how many bytes that takes. */
+/* Keeps a message until the lock opens. Returns how much memory that takes, in bytes. */
 size_t live_add_parcel(struct live *live, const struct letter *letter);
 /* Returns the oldest parcel, which the caller frees, or NULL if none is left. */
 struct parcel *live_take_parcel(struct live *live);

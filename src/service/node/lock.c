@@ -1,11 +1,11 @@
 /*
  * One lock: the clients that queue for it here, the steps of its algorithm, and who may enter.
  *
- * To the algorithm, the node is the process. The node requests the critical section as long as
- * clients wait. When it is let in, it lets the first client in. It leaves when that client does (or
- * when --turns clients have gone), even if more wait; then it asks again, so that a busy host does
- * not starve its neighbours. If the client goes away while the node's request is pending, nobody
- * waits for it: the node leaves as soon as it is let in.
+ * To the algorithm, the whole node is one process. The node requests the critical section while any
+ * of its clients wait. Once let in, it lets its first client in. It leaves when that client has
+ * left (or when --turns clients have), even if more wait, and then asks again; so a busy node does
+ * not starve the others. If all its clients stop waiting while the request is pending, the request
+ * still stands: the node leaves as soon as it is let in.
  */
 #include "lock.h"
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Are there fences left in this epoch? When few are left, asks for more in time. */
+/* Are there fences left in this epoch? Asks for more when few are left. */
 static bool has_fence(struct node *node, const struct lock *lock)
 {
 	uint64_t size = node->limit - node->base;
@@ -48,7 +48,7 @@ static bool may_serve(struct node *node, const struct live *live)
 	return false;
 }
 
-/* Tells the members that have asked that the lock is busy now. */
+/* The lock is busy now: answers the members that have asked with PROBE. */
 static void answer_probes(struct node *node, struct live *live)
 {
 	const struct probe *probe;
@@ -137,7 +137,8 @@ void lock_settle(struct node *node, struct lock *lock)
 {
 	while (!node->stopped) {
 		struct live *live = lock->live;
-		/* A node that leaves lets nobody in, so it keeps no token for its clients. */
+		/* A node that is leaving the cluster lets nobody in, so it must not keep the
+		 * token. */
 		bool waited_for =
 		        live != NULL && !TAILQ_EMPTY(&live->queue) && !node->lease.departing;
 		if (live != NULL && live->holder != NULL)
@@ -214,7 +215,8 @@ void lock_touch(struct node *node, struct lock *lock)
 	lock_settle(node, lock);
 }
 
-/* Messages that waited come before our own requests: their senders saw the lock open first. */
+/* Handle the waiting messages before this node asks for the lock: their senders have seen it open,
+ * and asked, before this node did. */
 void lock_open(struct node *node, struct live *live)
 {
 	struct lock *lock = live->lock;

@@ -9,21 +9,22 @@
 
 struct live;
 
-/* The state of the algorithm at this node. NONE: it has no state yet. INSIDE: this node has been
- * let in, whether or not it has a client inside. */
+/* Where the algorithm is at this node. NONE: it has no state yet. INSIDE: it has let this node in,
+ * whether or not a client is inside. */
 enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 
 /*
- * Kept small, because there may be millions. In memory it is followed by a pointer to its road
- * (only if the algorithm circulates) and its name.
+ * Kept small, because there may be millions of locks. In memory the struct is followed by a pointer
+ * to the lock's road (only if the algorithm's token circulates) and by the lock's name.
  */
 struct lock {
 	/* A Lamport clock: the number of the last grant that this node knows of. */
 	uint64_t counter;
-	struct live *live; /* NULL: no client here holds the lock or waits for it, and it is open */
-	uint8_t *packed;   /* the algorithm's state (packed.h); NULL: all zeros */
-	uint32_t hash;     /* the lower half of the hash of the name */
-	uint16_t home;     /* the member that has the token at first */
+	/* the part for clients (live.h); NULL: no client here, and the lock is open */
+	struct live *live;
+	uint8_t *packed; /* the algorithm's state (packed.h); NULL: all zeros */
+	uint32_t hash;   /* the lower half of the hash of the name */
+	uint16_t home;   /* the member that has the token at first */
 	uint8_t phase;
 	uint8_t name_size;
 };
@@ -45,7 +46,7 @@ void lock_touch(struct node *node, struct lock *lock);
 void lock_open(struct node *node, struct live *live);
 /* Call it when clients may be let in again: settles all locks that a client waits for. */
 void lock_serve_all(struct node *node);
-/* Moves the tokens on that have rested for as long as they may. */
+/* Sends on the tokens that have rested here for --idle-hop. */
 void lock_hop(struct node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The entry points of a node. Only this file advances the clock and does the work that must end
- * every call.
+ * The entry points of a node. Only this file advances the clock, and only it does the work with
+ * which every call ends.
  */
 #include "node.h"
 
@@ -88,7 +88,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 		*ret_wrong = wrong;
 		return NULL;
 	}
-	/* Parse our own copy: the topology points into the text of a list of edges. */
+	/* Parse a copy of the text, because a topology that lists its edges points into it. */
 	char *text = copy_text(options->topology != NULL ? options->topology
 	                                                 : options->algorithm->topology);
 	wrong = topology_parse(text, &topology);
@@ -179,8 +179,8 @@ static void expire(struct node *node, struct session *session)
 		end_session(node, session);
 		return;
 	}
-	/* Leaders are published again in a new view. Before all members have reported, this node
-	 * may not know them. */
+	/* In a new view leaders are published again. This node may not know all of them until all
+	 * members have reported. */
 	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active)
 		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
 	else if (session->waits != NULL)
@@ -239,7 +239,7 @@ void node_floor(struct node *node, uint64_t floor)
 	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
 }
 
-/* Drops everything except waiting clients, as in a view that does not have this node in it. */
+/* Drops everything except waiting clients, as if a view without this node had begun. */
 static void leave_view(struct node *node)
 {
 	struct view none = {0};
@@ -316,8 +316,8 @@ int node_enter(struct node *node, const struct node_agreement *agreement, uint64
 	}
 	view.self = 0;
 	if (in) {
-		/* It is another incarnation: this node was removed and has joined again without
-		 * noticing. */
+		/* The view has another incarnation of this node: it was removed and has joined
+		 * again before it learned of the removal. */
 		if (agreement->members[agreement->self].incarnation != node->incarnation) {
 			leave_view(node);
 			node->incarnation = agreement->members[agreement->self].incarnation;
@@ -679,7 +679,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		return BATON_EVALUE;
 	if (node->sessions.leaders_count >= node->limits.leaders)
 		return BATON_ELEADERS;
-	/* One byte more, so that an empty value is not NULL. */
+	/* One byte more, because malloc(0) may return NULL, and NULL means no value. */
 	session->value = malloc(value_size + 1);
 	memory_must(session->value != NULL);
 	if (value_size != 0)
@@ -689,9 +689,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, patience,
 	                   timeout_ns);
 	if (error != 0 || (session->waits == NULL && session->value != NULL))
-		wait_drop_value(
-		        node,
-		        session); /* the request was refused, or the lock is known to be taken */
+		wait_drop_value(node, session); /* refused, or the lock is known to be taken */
 	finish(node);
 	return error;
 }
@@ -721,7 +719,7 @@ static void set_name(struct question *question, const char *name, size_t size)
 		memcpy(question->name, name, size);
 }
 
-/* Begins a session's question. It ends when all have answered or count as silent. */
+/* Begins a session's question, which ends when every member has answered or counts as silent. */
 static void ask_for(struct node *node, struct session *session, enum command command)
 {
 	session->command = command;

@@ -7,27 +7,29 @@
  * with node_effect. Nothing here reads a clock, opens a socket, starts a thread or logs. The same
  * calls with the same arguments give the same effects, byte for byte.
  *
- * Time. `now` is CLOCK_BOOTTIME in nanoseconds and never goes back. Every call first does what has
- * become due by then; node_tick does only that. node_deadline tells when it must be called next.
+ * Time. `now` is the lease clock of the host (base/lease_clock.h) in nanoseconds and never goes
+ * back. Every call first does what has become due by then; node_tick does only that. node_deadline
+ * tells by when the next call must be.
  *
  * Effects. The driver takes them, oldest first, after every call until there is none. Effects that
- * are not taken stay, in order. An effect's pointers are valid until the next call with this node
- * other than node_effect.
+ * are not taken stay, in order. An effect's pointers are valid until the next call to this node,
+ * except calls of node_effect.
  *
- * Commands. A session has at most one pending command. A command that is accepted (0) is answered
- * by exactly one NODE_REPLY of that session, perhaps by the time the call returns, unless the
- * session is closed first. Until then every other command of the session is refused with
- * BATON_EBUSY; a driver that reads commands from a connection leaves them there. A negative return
- * value means that nothing has happened and no reply will come. node_unlock and node_unsubscribe
- * are answered by their return values.
+ * Commands. A session has at most one pending command. A command that is accepted (the call returns
+ * 0) is answered by exactly one NODE_REPLY to that session, which may be there when the call
+ * returns; if the session is closed first, there is none. Until the reply, every other command of
+ * the session is refused with BATON_EBUSY; a driver that reads commands from a connection leaves
+ * them there. A negative return value means that nothing has happened and no reply will come.
+ * node_unlock and node_unsubscribe are answered by their return values.
  *
- * Frames. Links between members are reliable and keep order, for each pair and within an epoch. A
- * link carries whole frames of at most NODE_FRAME_MAX bytes. The link or the receiver may discard
- * frames of older epochs; all others must arrive. node_receive may refuse a frame with
- * BATON_EAGAIN: the driver keeps it, reads nothing more from that link, and offers it again after
- * NODE_READ. That is the only back-pressure; nothing is ever lost at a limit.
+ * Frames. Links between members must be reliable and keep order, for each pair of members and
+ * within an epoch. A link carries whole frames of at most NODE_FRAME_MAX bytes. The link or the
+ * receiver may discard frames of older epochs; all others must arrive. node_receive may refuse a
+ * frame with BATON_EAGAIN: the driver keeps it, reads nothing more from that link, and offers it
+ * again after NODE_READ. There is no other back-pressure, and no frame is lost when a limit is
+ * reached.
  *
- * Views come from the driver too, by another way than the links. A member's number, 1..N, is its
+ * Views. The driver passes them in; they do not come as frames. A member's number, 1..N, is its
  * position when the view's members are sorted by name; the algorithms know members by this number.
  *
  * Memory. A node copies what it is given, unless stated otherwise. Running out of memory stops the
@@ -66,17 +68,17 @@ enum { NODE_COUNTER_BITS = 34 };
 /* The deadline of something that is not due at all. */
 #define NODE_NEVER UINT64_MAX
 
-/* Two waiting times that are not options, in nanoseconds. A NOWAIT is answered within the first:
- * less than a second, so that the client has its answer within one. A member that has not answered
- * a question within the second counts as silent. */
+/* Two fixed waiting times, in nanoseconds. A NOWAIT is answered within NODE_NOWAIT_NS, so that the
+ * reply can reach the client within a second. A member that has not answered a question within
+ * NODE_SILENCE_NS counts as silent. */
 #define NODE_NOWAIT_NS UINT64_C(900000000)
 #define NODE_SILENCE_NS UINT64_C(200000000)
 
-/* NODE_BUMP is repeated at this interval until the epoch ends, and comes no sooner in the next
- * epoch either. */
+/* NODE_BUMP is repeated at this interval until the epoch ends. A NODE_BUMP of the next epoch also
+ * keeps this distance from the last one. */
 #define NODE_BUMP_NS UINT64_C(1000000000)
 
-/* The limits of a node. 0 means the default, which each comment gives. */
+/* The limits of a node. 0 means the default, which is the number in each comment. */
 struct node_limits {
 	uint32_t sessions;      /* sessions of clients: 65,536 */
 	uint32_t waiters;       /* clients that wait for one lock at this node: 65,536 */
@@ -93,8 +95,8 @@ struct node_options {
 	/* This process' incarnation: greater than that of any earlier process with this name. */
 	uint64_t incarnation;
 	uint64_t cluster; /* the cluster of this node; frames of another cluster are refused */
-	/* These must be the same at all members. Otherwise the members do not understand each
-	 * other. */
+	/* From here to `texts`, options must be the same at all members, or the members do not
+	 * understand each other. */
 	const struct algorithm *algorithm; /* an algorithm for mutual exclusion (KIND_MUTEX) */
 	/* The topology as on the command line, but not file:PATH; NULL: the algorithm's own. */
 	const char *topology;
@@ -105,10 +107,10 @@ struct node_options {
 	const uint64_t *parameters;
 	/* [PARAMETERS_MAX]: the texts of parameters that are PARAMETER_TEXT; or NULL. */
 	const char *const *texts;
-	/* These may differ from node to node. */
+	/* The remaining options may differ from node to node, except lease_ns. */
 	uint32_t turns; /* how many local clients may enter in a row; 0 means 1 */
-	/* How long a circulating token rests where nobody wants it. With 0, and links that take
-	 * no time, it goes round for ever while no time passes. */
+	/* How long a circulating token rests at a node where nobody wants it. 0 would be an endless
+	 * loop in a simulation whose links take no time. */
 	uint64_t idle_hop_ns;
 	/* How long a lease lasts, the same at all members; 0: a fixed membership, without
 	 * leases. */
@@ -119,7 +121,7 @@ struct node_options {
 struct node;
 
 /*
- * Returns a node without a view, which serves nobody yet. Returns NULL if an option is wrong, and a
+ * Returns a node without a view, which serves nobody yet. If an option is wrong, returns NULL and a
  * sentence that says which one and what would be right. The algorithm must stay valid as long as
  * the node.
  */
@@ -141,33 +143,33 @@ struct node_member {
 };
 
 /*
- * Begins the view that was agreed upon for an epoch: its members in any order, each name once. An
- * epoch that is not greater than any seen before is ignored.
+ * Begins the view of an epoch: its members in any order, each name once. The call is ignored if the
+ * node has already seen this epoch or a greater one.
  *
  * If this node is in the view (by name and incarnation), everything of older epochs is discarded
  * except waiting clients and holds. The node serves again when all members of the view have
- * reported what they hold (node_waiting_for). If it is not in the view, its clients lose what they
- * hold (NODE_LOST). Those that wait go on waiting for a later view with this node, as it is after
- * node_rejoin.
+ * reported what they hold (node_waiting_for). If the node is not in the view, its clients lose what
+ * they hold (NODE_LOST). Waiting clients go on waiting for a later view that includes this node
+ * (after node_rejoin).
  *
  * Returns 0 or BATON_EVIEW. BATON_EVIEW means that the topology or the algorithm does not suit that
  * many members (edges: and grid:RxC fix their number), or that the view itself is malformed (no
  * members, too many, a name that occurs twice, is too long or empty, an epoch of 0 or above
- * NODE_EPOCH_MAX). In the first case the epoch has begun all the same; the node serves nobody in
- * it, and neither does any other member. A malformed view changes nothing.
+ * NODE_EPOCH_MAX). A view that is only unsuitable begins all the same, but neither this node nor
+ * any other member serves in it. A malformed view changes nothing.
  */
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now);
 
 /*
- * Sets where every lock's counter begins in the next epoch of a fixed membership. It must be the
- * same at all members, and is 0 unless set. With it, fences rise even if all members forget
- * everything and begin the same epoch again.
+ * Sets where every lock's counter begins in the next epoch of a fixed membership; 0 unless set. It
+ * must be the same at all members. With a floor, fences rise even if all members have lost their
+ * memory and begin the same epoch again.
  */
 void node_floor(struct node *node, uint64_t floor);
 
-/* Gives a node that is in no view a new incarnation. Returns BATON_EVIEW if it is in one, or if the
- * incarnation is not greater than the last. */
+/* Gives the node a new incarnation. Returns BATON_EVIEW if the node is in a view, or if the
+ * incarnation is not greater than its last. */
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
 
 /* A view as the voters have agreed on it. */
@@ -182,15 +184,15 @@ struct node_agreement {
 };
 
 /*
- * Like node_view, for a membership that voters agree on. If this node is in the view with another
- * incarnation than it has, it was removed and has joined again in between: first its clients lose
- * what they hold, then the node enters as that incarnation. Returns BATON_EVIEW also if base or
- * limit make no sense.
+ * Like node_view, for a membership that voters agree on. If the view has this node with another
+ * incarnation, the node was removed and has joined again in between: its clients lose what they
+ * hold, and then the node enters as that incarnation. Returns BATON_EVIEW also if base or limit
+ * make no sense.
  */
 int node_enter(struct node *node, const struct node_agreement *agreement, uint64_t now);
 
-/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if the
- * limit is not higher. */
+/* The voters have raised the limit of this epoch's fences. The call is ignored if the epoch is
+ * another one, or the limit is not higher. */
 void node_extend(struct node *node, uint64_t epoch, uint64_t limit, uint64_t now);
 
 /* Returns the greatest epoch seen so far, 0 at first. */
@@ -198,7 +200,8 @@ uint64_t node_epoch(const struct node *node);
 /* Returns this node's number in the view, or 0 if it is in none. */
 uint32_t node_self(const struct node *node);
 uint32_t node_members_count(const struct node *node);
-/* Does the cluster need a link between this node and that member? A node needs none to itself. */
+/* Does the cluster need a link between this node and this member? Never between a node and
+ * itself. */
 bool node_linked(const struct node *node, uint32_t member);
 /* Returns NULL if the node serves, or what it waits for: "a view that includes this node", "the
  * reports of b, c" … The text is valid until the next call with this node. */
@@ -214,9 +217,10 @@ uint64_t node_incarnation(const struct node *node);
 
 /*
  * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW),
- * every sixth of the lease, at least every second, whether it is in a view or not. When the voters have acknowledged a
- * renewal, the lease lasts until the time at which that renewal was taken, plus lease_ns: the
- * driver passes this deadline to node_lease. A deadline that is not later than the last is ignored.
+ * every sixth of the lease, at least every second, whether it is in a view or not. When the voters
+ * have acknowledged a renewal, the lease lasts for lease_ns from the time at which the driver took
+ * that NODE_RENEW: the driver passes this deadline to node_lease. A deadline that is not later than
+ * the last is ignored.
  *
  * With half of the lease left there is a NODE_WARN. With a tenth left (the margin) the node grants
  * nothing new and does not ask for locks. With none left it lapses: every hold here is lost
@@ -225,13 +229,14 @@ uint64_t node_incarnation(const struct node *node);
  */
 void node_lease(struct node *node, uint64_t deadline, uint64_t now);
 
-/* Renews at once, because the voters should learn something now (NODE_RENEW). */
+/* Asks for a renewal at once (NODE_RENEW), because the voters should learn something now. */
 void node_renew(struct node *node, uint64_t now);
 
 /*
  * This incarnation leaves the cluster. It grants nothing more, but takes part in views until it is
  * out. NODE_DEPART comes when no client here holds anything, and is repeated until the view is
- * left. Waiting clients stay in the queue: the driver answers them (node_session_withdraw).
+ * left. Waiting clients stay in the queue until the driver ends their waits
+ * (node_session_withdraw).
  */
 void node_depart(struct node *node, uint64_t now);
 
@@ -241,10 +246,10 @@ uint64_t node_lease_deadline(const struct node *node);
 /* Returns how often holds were lost because a lease or a view ended. */
 uint64_t node_lapses(const struct node *node);
 /*
- * Returns a word that clients may read instead of asking: the deadline in milliseconds, times 2^16,
- * plus the lower 16 bits of the lapses. A client may go on while the lapses are those of its grant
- * and its clock is before the deadline. The driver publishes the word before it carries out any
- * effect.
+ * Returns a word that clients can read from memory instead of asking: the deadline in milliseconds,
+ * times 2^16, plus the lower 16 bits of the count of lapses. A client may go on while that count is
+ * still the one of its grant and its clock is before the deadline. The driver publishes the word
+ * before it carries out any effect.
  */
 uint64_t node_lease_word(const struct node *node);
 
@@ -252,18 +257,18 @@ uint64_t node_lease_word(const struct node *node);
 
 /*
  * Takes a frame from the link of a peer. `from` is the peer's name, as the link has verified it.
- * The bytes are not needed after the call.
+ * The node does not need the bytes after the call.
  *
  * Returns 0 if the frame was taken, or discarded because its epoch is over. Returns BATON_EAGAIN if
- * it must be offered again: see above; NODE_READ will come. Other errors refuse the frame for good:
- * BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is
- * ours, but the peer is not a member, not a neighbour, or another incarnation), BATON_ESTOPPED.
- * Then nothing has happened, except that a frame for others may have been passed on, and the good
- * messages of a frame with several were taken.
+ * the driver must offer the frame again after NODE_READ. Other errors refuse the frame for good:
+ * BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another cluster), BATON_ESENDER (it is of this
+ * epoch, but the peer is not a member, not a neighbour, or another incarnation), BATON_ESTOPPED. A
+ * refused frame changes nothing, with two exceptions: it may have been passed on to other members,
+ * and if it has several messages, the good ones were taken.
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
                  uint64_t now);
-/* Writes a sentence about a peer whose frame node_receive has refused for good. */
+/* Writes a sentence about the peer whose frame node_receive has refused for good. */
 void node_frame_describe(const uint8_t *bytes, size_t size, int error, char *ret_text,
                          size_t text_size);
 
@@ -285,19 +290,20 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * For a client that cannot read the lease word: tells it how long it may go on. The client calls
- * this before its first lock, and then again and again. Returns what is left of the lease
- * (NODE_NEVER: there is none), and the lapses. The client notes its own clock before it asks. It
- * may go on until that time plus what is left of the lease, less the possible difference of the two
- * clocks. If the session is closed without node_session_quit, the client may not know: what it
- * holds stays held until the last deadline that it was told, and is neither broken nor evicted
- * before. Returns 0, BATON_ESESSION or BATON_ESTOPPED.
+ * For a client that cannot read the lease word: tells it how long it may go on. The client must ask
+ * before its first lock, and then again and again. Returns what is left of the lease (NODE_NEVER:
+ * there is none), and the lapses. The client notes its own clock before it asks. It may go on until
+ * that time plus what is left of the lease, less the possible difference of the two clocks. If the
+ * session is closed without node_session_quit, the client may not know of it: its locks stay held
+ * until the last deadline that it was told, and cannot be broken or evicted before. Returns 0,
+ * BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
 
-/* Sets how long the client needs to stop when the lease ends: it is granted nothing while less than
- * that and the margin is left. 0 at first. An unknown session is ignored. */
+/* Sets how long the client needs to stop when the lease ends; 0 unless set. While less than that
+ * plus the margin is left of the lease, the client is granted nothing. An unknown session is
+ * ignored. */
 void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
 /*
@@ -307,8 +313,8 @@ void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
  */
 void node_session_linger(struct node *node, uint64_t session);
 
-/* Takes everything that a session holds, as BREAK does, for the given reason, whose text must stay
- * valid. Returns true if the session lingers and still holds something. */
+/* Takes all locks from a session, as BREAK does. `why` is the reason, and its text must stay valid.
+ * Returns true if the session lingers and still holds something. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
 /* Ends the session's wait for a lock: its command is answered with BATON_ENOVIEW. */
@@ -317,13 +323,13 @@ void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
 uint32_t node_session_holds(const struct node *node, uint64_t session);
 /* Has the session lost something that it has not released yet? */
 bool node_session_losing(const struct node *node, uint64_t session);
-/* The session's time to release what it has lost is over: those locks go to others. Returns true if
- * it holds something else, which it has not lost. */
+/* The session did not release in time what it has lost: those locks go to others now. Returns true
+ * if the session still holds other locks, which it has not lost. */
 bool node_session_forfeit(struct node *node, uint64_t session, uint64_t now);
 
 /*
  * Commands. All of them can return BATON_ESESSION (no such session), BATON_EBUSY and
- * BATON_ESTOPPED; those with a name or pattern also BATON_ENAME.
+ * BATON_ESTOPPED; commands with a name or pattern can also return BATON_ENAME.
  */
 
 enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
@@ -331,16 +337,17 @@ enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
 /*
  * Asks for a lock. The reply is one of
  *
- *	REPLY_FENCE  the fence: the session holds the lock.
- *	REPLY_NIL    another client is known to be inside or to wait. NODE_NOWAIT: sent as soon as
- *	             that is known; NODE_TIMEOUT: sent when the time is over.
- *	REPLY_ERROR  with BATON_ESILENT: it cannot be known whether the lock is free. `silent` has
- *	             the names of the members that did not answer, separated by spaces. If it is
- *	             empty, all have answered, but the lock did not come.
+ * 	REPLY_FENCE  the fence: the session holds the lock.
+ * 	REPLY_NIL    another client is known to be inside or to wait. NODE_NOWAIT: sent as soon as
+ * 	             that is known; NODE_TIMEOUT: sent when the time is over.
+ * 	REPLY_ERROR with BATON_ESILENT: nobody can say whether the lock is free. `silent` has
+ * 	             the names of the members that did not answer, separated by spaces. If it is
+ * 	             empty, all have answered, but the lock did not come.
  *
- * NODE_NOWAIT is answered within NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS after its end,
- * because the other members are asked then. Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS,
- * BATON_ENOVIEW. A client that waits when the node drops out of the view goes on waiting.
+ * NODE_NOWAIT is answered within NODE_NOWAIT_NS. NODE_TIMEOUT is answered within NODE_SILENCE_NS
+ * after the timeout, because the other members are asked only then. Errors: BATON_EHELD,
+ * BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the node drops out of the
+ * view goes on waiting.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
@@ -355,33 +362,34 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
                const void *value, size_t value_size, enum node_patience patience,
                uint64_t timeout_ns, uint64_t now);
 
-/* Returns 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any).
- * A leader resigns by the same call. */
+/* Releases a lock; a leader resigns by the same call. Returns 1, or 0 if this session does not hold
+ * the lock with this fence. A fence of 0 stands for any. */
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
 /*
- * The reply is REPLY_LEADER or REPLY_NIL, from what all members know that are not silent; it also
- * names the silent ones. If the leader's own node is silent, the reply says who led when it was
- * last heard of. If there is no leader, one may have been elected at a silent member. While a view
- * is new and not all members have reported, the answer waits for them. Error: BATON_ENOVIEW.
+ * Asks who leads. The reply is REPLY_LEADER or REPLY_NIL, from the answers of all members that are
+ * not silent, and names the silent ones. If the leader's own node is silent, the reply has the
+ * leader that others remember, which may lead no longer. REPLY_NIL does not exclude a leader at a
+ * silent member. In a new view the reply waits until all members have reported. Error:
+ * BATON_ENOVIEW.
  */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
 /*
  * Takes a lock from the client that holds it with this fence, at any member. The reply is
- * REPLY_NUMBER 1, or 0 if nobody holds it with this fence (any more); or REPLY_ERROR with
- * BATON_ESILENT if a member is silent and no other has the lock. If the view changes before the
- * reply, 0 may also mean that this very command took the lock. Errors: BATON_EFENCE (0, or not
+ * REPLY_NUMBER: 1, or 0 if nobody holds the lock with this fence (any more). It is REPLY_ERROR with
+ * BATON_ESILENT if a member is silent and no other member has the lock. If the view changes before
+ * the reply, 0 may also mean that this very command took the lock. Errors: BATON_EFENCE (0, or not
  * below 2^53), BATON_ENOVIEW.
  */
 int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
                uint64_t fence, uint64_t now);
 
 /*
- * The reply is REPLY_STATUS. The pattern selects locks by name (NULL: all); at most `count` of each
- * member are shown (0: 1,000), in no particular order. Locks that nobody holds or waits for are
+ * The reply is REPLY_STATUS. The pattern selects locks by name (NULL: all). Each member reports at
+ * most `count` locks (0: 1,000), in no particular order. Locks that nobody holds or waits for are
  * left out. Without a view the node shows what it knows alone.
  *
  * Each member reports its clients as they were at one moment between question and reply; for this
@@ -395,9 +403,10 @@ int node_status(struct node *node, uint64_t session, const char *pattern, size_t
 
 /*
  * Subscribes to the events of a lock, or of all locks whose names match a pattern, as in Redis: * ?
- * [abc] [^a-z] and \. The reply is REPLY_NUMBER, the number of the session's subscriptions, once
- * every member that is not silent has acknowledged: everything that happens anywhere after that is
- * reported. Subscribing twice is the same as once. Error: BATON_ESUBSCRIPTIONS.
+ * [abc] [^a-z] and \. The reply is REPLY_NUMBER, the number of the session's subscriptions. It
+ * comes when all members that are not silent have acknowledged: the session is told of everything
+ * that happens at these members after that. Subscribing twice is the same as once. Error:
+ * BATON_ESUBSCRIPTIONS.
  */
 int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                    size_t text_size, uint64_t now);
@@ -407,14 +416,14 @@ int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const ch
                      size_t text_size, uint64_t now);
 
 /*
- * The link to a member has much to send, or no longer has. While it has, no events are sent over
- * it; afterwards its subscribers are told how many were dropped. Nothing else is ever dropped. In a
- * new view no link counts as congested at first.
+ * The link to a member has too much to send, or no longer has. While a link is congested, no events
+ * are sent over it; afterwards the subscribers are told how many events were dropped. Nothing but
+ * events is ever dropped. In a new view no link counts as congested at first.
  */
 void node_congested(struct node *node, uint32_t member, bool congested, uint64_t now);
 
-/* Why a lock was lost: the first word of the reason. After an operator's BREAK, the text goes on
- * with who it was: "broken uid 0 pid 12 at n2". */
+/* The first word of the reason why a lock was lost. After an operator's BREAK the text continues
+ * with the operator: "broken uid 0 pid 12 at n2". */
 #define NODE_LOST_BROKEN "broken"
 #define NODE_LOST_LEAVING "leaving"       /* the client's node is leaving */
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
@@ -425,7 +434,7 @@ void node_congested(struct node *node, uint32_t member, bool congested, uint64_t
 /* --- effects --- */
 
 enum node_effect_kind {
-	NODE_SEND,  /* send a frame to a member; frames to one member must keep their order */
+	NODE_SEND,  /* send a frame to a member; frames to the same member must keep their order */
 	NODE_REPLY, /* reply to the command of a session */
 	NODE_EVENT, /* report an event to a subscription of a session */
 	NODE_LOST,  /* a session has lost a lock that it did not give back */
@@ -463,12 +472,12 @@ struct node_bytes {
 	size_t size;
 };
 
-/* When a waiter is let in, seen from its member. */
+/* When a waiting client is let in, as far as its own member knows. */
 enum node_status_turn {
 	STATUS_TURN_NEXT, /* the client is let in when its member is let in next */
 	STATUS_TURN_NOW,  /* the client is let in before its member leaves */
-	/* The client is let in only after its member has asked again, because others are before
-	 * it. */
+	/* The client is let in only after its member has asked again, because other clients of that
+	 * member come first. */
 	STATUS_TURN_LATER,
 };
 
@@ -490,12 +499,12 @@ struct node_status_lock {
 	/* The client that holds the lock; NULL: nobody holds it, or the holder's member is
 	 * silent. */
 	const struct node_status_client *holder;
-	/* The clients that wait; those of one member are in order. */
+	/* The waiting clients. Clients of the same member are in the order of its queue. */
 	const struct node_status_client *waiters;
 	uint32_t waiters_count;
-	/* Says whether the waiters are in the order in which they will be served, as long as nobody
-	 * gives up; a client that comes later may be let in between them. If the order is not
-	 * known, the waiters are sorted by member. */
+	/* The waiters are in the order in which they will be let in, unless one gives up; later
+	 * clients may still come between them. If false, the order is not known, and the waiters
+	 * are sorted by member. */
 	bool in_order;
 };
 
@@ -521,16 +530,18 @@ struct node_status {
 	const struct node_status_member *members; /* all members, in the order of their numbers */
 	uint32_t members_count;
 	uint32_t self; /* the node that was asked, as an index into `members` */
-	uint64_t
-	        takeover_ms; /* about how long after a member's death others can get the locks of its clients; 0: unknown, there are no leases */
+	/* About how long after a member's death others can get the locks of its clients; 0:
+	 * unknown, because there are no leases. */
+	uint64_t takeover_ms;
 	const struct node_status_lock *locks; /* the locks, sorted by name; see node_status_step */
 	uint32_t locks_count;
 	const char *waiting_for; /* what node_waiting_for says at the node that was asked */
 };
 
 /*
- * A status comes without its locks, because sorting a hundred thousand of them takes a while. Each
- * step adds some, in much less than a millisecond. Returns false when `locks` is complete.
+ * Adds some locks to the status, in much less than a millisecond. A status begins without its
+ * locks, because sorting a hundred thousand of them at once would take too long. Returns false when
+ * `locks` is complete.
  *
  * A status is valid as long as the effect that has it or, if it is kept, until it is freed; it may
  * outlive the node.
@@ -544,8 +555,7 @@ struct node_effect {
 	union {
 		struct {
 			uint32_t to; /* the number of the receiving member */
-			/* The epoch of the frame. The receiving member has its number in the view
-			 * of this epoch. */
+			/* The epoch of the frame; `to` is a number in the view of this epoch. */
 			uint64_t epoch;
 			const uint8_t *bytes;
 			size_t size;
@@ -596,7 +606,8 @@ struct node_effect {
 			const char *text;
 		} shout;
 		struct {
-			/* When acknowledged, the lease lasts until this time plus lease_ns. */
+			/* If the voters acknowledge this renewal, the lease lasts until this time
+			 * plus lease_ns. */
 			uint64_t taken;
 		} renew;
 		struct {
@@ -613,8 +624,8 @@ bool node_effect(struct node *node, struct node_effect *ret_effect);
 
 /* --- for tests --- */
 
-/* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
- * an algorithm without tokens. */
+/* Does this node have a token of the lock: unused, in use, or as a message that rests on the road?
+ * Always false for an algorithm without tokens. */
 bool node_has_token(struct node *node, const char *name, size_t name_size);
 
 /* Has the algorithm let this node in? A client need not have the lock. */
@@ -637,11 +648,11 @@ enum node_loss {
 };
 const char *node_loss_text(enum node_loss loss);
 
-/* Where the token was when a client was let in: at this node, or it had to come. For an algorithm
- * without a token: whether the node had to wait for messages. */
+/* Where the token was when a client asked: already at this node, or elsewhere, so that it had to
+ * come. For an algorithm without a token: whether the node had to wait for messages. */
 enum node_origin { TOKEN_HERE, TOKEN_CAME, TOKEN_ORIGINS };
 
-/* What this node has counted since it was created. Nothing here needs a message. */
+/* The counters of this node since it was created. Reading them sends no message. */
 struct node_figures {
 	uint64_t locks;      /* how many locks the node knows */
 	uint64_t lock_bytes; /* the memory that these locks take, tables included */
@@ -660,7 +671,7 @@ struct node_figures {
 	uint64_t refused_busy, refused_timeout, refused_silent;
 	uint64_t regenerated; /* how many lost tokens the algorithm has replaced */
 	uint64_t sent, received, control_sent, control_received;
-	/* How many messages had waited and were then refused by the algorithm. */
+	/* How many messages had to wait and turned out to be malformed afterwards. */
 	uint64_t malformed;
 	uint64_t sent_by_type[NODE_TYPES_MAX], received_by_type[NODE_TYPES_MAX];
 };

@@ -103,7 +103,7 @@ void outbox_put_text(struct outbox *outbox, const void *text, size_t size)
 
 static struct node_bytes bytes_of(const struct outbox *outbox, struct span span)
 {
-	/* There are no bytes to point into before anything was kept. */
+	/* Until the first byte is kept there is no buffer to point into. */
 	const char *bytes =
 	        outbox->bytes != NULL ? (const char *)outbox->bytes + span.offset : NULL;
 	return (struct node_bytes){bytes, span.size};

@@ -20,8 +20,8 @@ struct record {
 	union {
 		struct {
 			uint32_t to;
-			/* Only this record uses its frame, a frame of messages, so more messages
-			 * may be added. */
+			/* The frame is one of messages and no other record uses it, so more
+			 * messages may be added to it. */
 			bool appendable;
 			uint64_t epoch;
 			struct span frame;
@@ -85,11 +85,11 @@ void outbox_clear_taken(struct outbox *outbox);
 /* Appends the record of an effect. The pointer is valid until the next record is appended. */
 struct record *outbox_record(struct outbox *outbox, enum node_effect_kind kind);
 struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
-/* Gives the status to the record of a reply, which owns it from now on. */
+/* Puts the status into the record of a reply. The record owns it from now on. */
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 
-/* Numbers are written as in wire.h. A name follows its size as a byte, a text its size as a
+/* These write as in wire.h: before a name, its size as a byte; before a text, its size as a
  * number. */
 void outbox_put_byte(struct outbox *outbox, uint8_t byte);
 void outbox_put_uint(struct outbox *outbox, uint64_t value);

@@ -1,10 +1,11 @@
 /*
  * How many steps algorithms have taken here in this epoch, and how many messages they have sent
- * that have not arrived. With this, a member that asks all others twice can tell that a lock is at
- * rest (status_order.h).
+ * that have not arrived. With these counts, a member that asks all others twice can tell that a
+ * lock did not change in between (status_order.h).
  *
  * There are many locks and each must stay small, so locks share these counters: the hash of a
- * lock's name chooses one. A lock that shares its counter with a busy lock seems to be busy too.
+ * lock's name chooses one. A quiet lock that shares its counter with a busy one seems busy, which
+ * only means that the order of its waiters is not told.
  */
 #ifndef NODE_PACE_H
 #define NODE_PACE_H

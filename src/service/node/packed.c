@@ -8,7 +8,8 @@
 
 enum { WORD = sizeof(uint64_t) };
 
-/* Maps 0, -1, 1, -2, … to 0, 1, 2, 3, … and back; every word has an image. */
+/* zigzag maps 0, -1, 1, -2, … to 0, 1, 2, 3, …, so that numbers near 0 have few bytes that are not
+ * 0. */
 static uint64_t zigzag(uint64_t word)
 {
 	return word << 1 ^ (word >> 63 != 0 ? UINT64_MAX : 0);

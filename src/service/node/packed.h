@@ -1,11 +1,11 @@
 /*
- * The states of algorithms at rest, packed, and the one state that is unpacked.
+ * The states of the algorithm, one for each lock: packed, except the one in use.
  *
  * A state has room for all members and for large numbers, and most of it is zeros; with a million
  * locks that would cost too much memory. So it is stored without its zeros: for each word of 8
  * bytes, one byte tells which bytes of the word are not 0, and these follow. The word is
  * zigzag-coded first, so that a small negative number becomes a small positive one. The state of
- * the lock that was used last stays unpacked: using the same lock again costs nothing.
+ * the lock used last stays unpacked, so using that lock again costs nothing.
  */
 #ifndef NODE_PACKED_H
 #define NODE_PACKED_H
@@ -20,7 +20,7 @@ struct opened {
 	size_t size;     /* the size of a state, rounded up to whole words */
 };
 
-/* Packs the state of the open lock, and unpacks that of this lock. */
+/* Packs the state that is unpacked now, and unpacks the state of this lock. */
 void packed_swap(struct opened *opened, struct pool *pool, struct lock *lock);
 
 /* Returns the lock's state as the algorithm knows it. Valid until another lock's state is

@@ -1,7 +1,7 @@
 /*
  * The memory of the locks of an epoch. Pieces of a few words of 8 bytes are cut from large chunks,
- * with nothing between them. A piece that is given back is used for the next one of its size. All
- * pieces are freed at once.
+ * with nothing between them. A piece that is given back is used for the next request of its size.
+ * The pool is only freed as a whole.
  */
 #ifndef NODE_POOL_H
 #define NODE_POOL_H

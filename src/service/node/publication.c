@@ -48,7 +48,7 @@ void publications_free(struct publications *publications)
 	free(publications->buckets);
 }
 
-/* Keeps chains at one publication or fewer on average. */
+/* Keeps the average chain at one publication or fewer. */
 static void reserve(struct publications *publications)
 {
 	struct publications old = *publications;

@@ -1,5 +1,5 @@
 /*
- * The leaders at other members, as far as this node was told of them.
+ * The leaders at other members, as far as those members have told this node.
  */
 #ifndef NODE_PUBLICATION_H
 #define NODE_PUBLICATION_H

@@ -27,6 +27,7 @@ void question_drop_answers(struct question *question)
 	question->own = question->stored = (struct leadership){.fence = 0};
 	question->done = false;
 	answers_free(&question->answers);
+	question->answers_size = 0;
 	status_free(question->unordered.status);
 	free(question->unordered.locks);
 	question->unordered = (struct unordered){.status = NULL};

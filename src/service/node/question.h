@@ -10,9 +10,9 @@
 
 struct status;
 
-/* A status, and the locks whose waiters may have to be sorted. */
+/* A status that is complete but for the order of waiters. */
 struct unordered {
-	/* The status that is incomplete; NULL: there is nothing to find out. */
+	/* The status whose waiters are to be sorted; NULL: there is nothing to sort. */
 	struct status *status;
 	/* The locks whose waiters are not sorted yet, as indices into the status. */
 	uint32_t *locks;
@@ -28,7 +28,7 @@ struct leadership {
 };
 
 struct question {
-	uint64_t number;   /* a number that each question has alone; 0: there is no question */
+	uint64_t number;   /* the unique number of the question; 0: there is no question */
 	uint64_t *missing; /* a bit for each member that has not answered, or NULL */
 	uint32_t missing_count;
 	uint8_t name_size;
@@ -39,11 +39,13 @@ struct question {
 	bool done;      /* BREAK: some member had the hold and ended it */
 	uint32_t count; /* STATUS: the most locks that a member reports */
 	bool pattern;   /* SUBSCRIBE: the name is a pattern */
-	/* LEADER: the best answer from a node that says that it leads itself. */
+	/* LEADER: the best answer from a member whose own client leads. */
 	struct leadership own;
 	struct leadership stored; /* LEADER: the best answer from what other members remember */
 	struct answers answers;   /* STATUS: the answers so far */
-	/* STATUS: what is still to be found out after the rest was answered (status_order.h). */
+	size_t answers_size;      /* STATUS: how many bytes the answers have */
+	/* STATUS: the order of waiters, which is asked for after everything else
+	 * (status_order.h). */
 	struct unordered unordered;
 };
 

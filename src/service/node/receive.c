@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An incoming frame. `replay` is true if it has waited in the backlog; then the room that it had
- * there is free for it. */
+/* An incoming frame. `replay`: it was taken out of the backlog, where its room is still free for
+ * it. */
 struct arrival {
 	const char *from;
 	const uint8_t *bytes;
@@ -161,9 +161,9 @@ static int handle(struct node *node, const struct frame *frame)
 }
 
 /*
- * A touch makes a lock, as a message does. It may overtake the sender's messages. The home's
- * instance begins with whichever arrives first, and a token that was overtaken finds the count of
- * idle rounds at 0 and goes round once more.
+ * A TOUCH creates the lock here, as a message would. It may arrive before messages that its sender
+ * sent earlier. That does no harm: whichever arrives first creates the lock, and a token that
+ * arrives after the TOUCH finds the count of idle rounds at 0 and goes round once more.
  */
 static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
@@ -186,9 +186,9 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 	return 0;
 }
 
-/* A flood is passed on before it is acted upon, so that a report goes before the messages that it
- * makes possible. A malformed one is not passed on, because whoever got it would cut this node off;
- * nor does it count as seen. */
+/* A flood is a frame for all members. It is passed on before it is handled, so that a report is
+ * sent before the messages that it makes possible. A malformed flood is neither passed on, because
+ * the receivers would cut this node off, nor counted as seen. */
 static int take_flood(struct node *node, struct frame *frame)
 {
 	struct view_member *origin = &node->view.members[frame->origin - 1];

@@ -1,10 +1,10 @@
 /*
- * Incoming frames: which are handled now, which wait, which are out of date.
+ * Incoming frames. They are handled now, kept for later, or discarded because their epoch is over.
  *
  * A frame of a later epoch waits for that epoch's view. Messages and touches of this epoch wait
- * until the node is active, and while there is no room for their locks. The waiting is bounded
- * (backlog.h). On a link, a report of an epoch never follows messages of that epoch: a member
- * passes on all reports before it sends messages. So a link that is not read keeps no report back.
+ * until the node is active and has room for their locks. The memory of waiting frames is bounded
+ * (backlog.h), so a link may go unread. That never delays a report: a member passes on all reports
+ * of an epoch before it sends any message of that epoch.
  */
 #ifndef NODE_RECEIVE_H
 #define NODE_RECEIVE_H

@@ -60,7 +60,8 @@ static void close_lock(struct node *node, struct live *live, uint32_t member, ui
 	live->closed_fence = fence;
 }
 
-/* Outside a view no lock can be handed on, and other members may be let in: every hold is lost. */
+/* Without a view no lock can be handed on, and clients of other members may be let in. So every
+ * hold is lost. */
 static void lose_holds(struct node *node)
 {
 	struct live *next;
@@ -136,8 +137,8 @@ static void begin(struct node *node)
 		if (live->holder != NULL)
 			close_lock(node, live, view->self, live->fence);
 	}
-	/* Send these before the report: a member that has all reports may grant, and must then know
-	 * whom to tell and who leads. */
+	/* Send interests and leaders before the report: a member that has all reports may grant,
+	 * and must then know whom to tell and who leads. */
 	event_send_interests(node);
 	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL && live->value != NULL)
@@ -171,7 +172,8 @@ int recovery_begin(struct node *node, struct view *next)
 	table_renew(node);
 	view_free(&old);
 	node->backlog.again = true;
-	/* Frames that found no room may be of this view. */
+	/* Frames that were refused for lack of room may belong to this view: read all links
+	 * again. */
 	node->backlog.refused_at = SIZE_MAX;
 	if (next->self == 0)
 		lose_holds(node);
@@ -208,12 +210,12 @@ static void settle_conflict(struct node *node, struct live *live, struct slice n
                             uint32_t member, uint64_t fence)
 {
 	shout(node, name, live, member, fence);
-	/* With equal fences, the member with the smaller number keeps the lock. */
+	/* If the fences are equal, the member with the smaller number keeps the lock. */
 	if (fence < live->closed_fence || (fence == live->closed_fence && member > live->closed_by))
 		return;
 	if (live->holder != NULL) {
 		hold_lose(node, live, NODE_LOST_CONFLICT);
-		/* The lock may have been forgotten in between. */
+		/* This node may have forgotten the lock in between. */
 		uint64_t hash = name_hash(name.bytes, name.size);
 		live = live_get(&node->lives, table_get(node, name.bytes, name.size, hash));
 	}

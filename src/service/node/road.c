@@ -7,14 +7,14 @@
 
 enum {
 	IDLE_ROUNDS = 2,
-	ROAD_SIZE_MAX = 1 << 17, /* no algorithm has so many bytes on the way at once */
+	ROAD_SIZE_MAX = 1 << 17, /* more bytes than any correct algorithm has in flight at once */
 };
 
-/* A byte for each type of message: how many times in a row it has passed without news (up to
- * IDLE_ROUNDS), and flags. */
+/* Each type of message has a byte: how many times in a row a message of the type has passed without
+ * news (up to IDLE_ROUNDS), and flags. */
 enum { TYPE_IDLE = 3, TYPE_PASSED = 4, TYPE_NEWS = 8 };
 
-/* The resting messages of one lock: a piece of the pool, as large as necessary. */
+/* The messages of one lock that rest here, in a piece of the pool that grows with them. */
 struct road {
 	uint64_t counter; /* the lock's counter when a message last arrived */
 	uint32_t size;    /* the bytes of the messages that rest here */
@@ -90,8 +90,8 @@ static struct in what_rests(const struct node *node, struct road *road)
 	return (struct in){.next = rest, .end = rest + road->size};
 }
 
-/* Does a message of this type stay at the lock's home, because it went round too often while nobody
- * wanted the lock? A message of an unknown type does not stay: its rounds are not counted, and the
+/* Is a message of this type parked at the lock's home, because it went round too often while nobody
+ * wanted the lock? A message of an unknown type never is: its rounds are not counted, and the
  * algorithm will refuse it. */
 static bool is_parked(const struct node *node, const struct lock *lock, const struct road *road,
                       uint8_t type)

@@ -1,27 +1,28 @@
 /*
- * The road slows tokens that circulate for ever (le-lann, misra). Otherwise every idle lock would
- * cost a message for each hop, as fast as the links are. A message that arrives where nobody waits
- * is not given to the algorithm at once: it rests for --idle-hop, and all that rest go on in one
- * batch. At the lock's home a message is parked when it has come round twice and nothing has
- * happened in between. To the algorithm this is just a slow channel: the order of messages is kept,
- * and none is made or lost.
+ * The road slows tokens that never stop circulating (le-lann, misra). Without it, the token of
+ * every idle lock would run from node to node as fast as the links can carry it. A message that
+ * arrives where nobody waits is not given to the algorithm at once: it rests for --idle-hop, and
+ * then all resting messages move on in one batch. At the lock's home a message is parked, that is,
+ * kept back, when it has come round twice and nothing has happened in between. To the algorithm
+ * this is just a slow channel: the order of messages is kept, and none is made or lost.
  *
  * The lock's counter, which every grant increases and every message carries, shows whether
- * something has happened: a round is idle if a message finds the counter as it was when the message
- * last passed. Rounds are counted for each type of message (misra has two tokens, and one of them
- * passes while the other is in use).
+ * something has happened: a round is idle if the counter has not changed since the message last
+ * passed. Rounds are counted for each type of message (misra has two tokens, and one of them passes
+ * while the other is in use).
  *
- * A node whose client begins to wait sends TOUCH to the home, which then counts from 0; so the
- * token passes every node once more before it can be parked. No TOUCH is needed where each type of
- * message brought news when it last passed. Such a token is not parked, and will pass here again
- * before it can be: its home saw that news too, in this round or in the one before.
+ * A node whose client begins to wait sends TOUCH to the home, which then sets its count of idle
+ * rounds to 0; so the token passes every node once more before it can be parked. A node need not
+ * send TOUCH if each type of message brought news when it last passed here. The home saw the same
+ * news, in this round or the one before, so its count is still too low to park the token before it
+ * has passed here again.
  */
 #ifndef NODE_ROAD_H
 #define NODE_ROAD_H
 
 #include "lock.h"
 
-/* The part that all locks of a node share. */
+/* The state of the road that all locks of a node share. */
 struct roads {
 	uint64_t idle_hop; /* how long a message rests where nobody waits for it */
 	struct lock **due; /* the locks whose messages go on at hop_deadline */
@@ -47,9 +48,9 @@ struct letter road_take(struct node *node, struct lock *lock);
 uint32_t road_due(struct node *node, struct lock *lock);
 /* Ends parking, because a client waits somewhere. */
 void road_unpark(struct node *node, struct lock *lock);
-/* Is it certain that the token will pass here once more, whatever the home does? */
+/* Is it certain that the token will pass here once more, even without a TOUCH? */
 bool road_is_fresh(const struct node *node, struct lock *lock);
-/* Does more rest here than a correct algorithm ever sends? */
+/* Do more bytes rest here than a correct algorithm ever has in flight? */
 bool road_is_full(struct lock *lock);
 bool road_rests(const struct node *node, struct lock *lock);
 

@@ -184,7 +184,7 @@ struct session *session_answered(struct node *node, uint64_t number, uint32_t me
 	struct question *question = &session->question;
 	uint64_t bit = UINT64_C(1) << member % 64;
 	if (question->missing != NULL) {
-		/* A member that answered "not busy" may answer "busy" later. */
+		/* A member that answered "not busy" to a PROBE may correct that to "busy" later. */
 		if ((question->missing[member / 64] & bit) == 0)
 			return session->waits != NULL ? session : NULL;
 		if (last) {

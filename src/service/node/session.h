@@ -97,8 +97,8 @@ void session_end_command(struct sessions *sessions, struct session *session);
 struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                              uint64_t number);
 struct record *session_fail(struct node *node, struct session *session, int error);
-/* Answers that the lock was not granted: it was busy (NOWAIT), or stayed busy until the end
- * (TIMEOUT). */
+/* Answers that the lock was not granted, because it was busy (NOWAIT) or stayed busy until the
+ * timeout (TIMEOUT). */
 void session_refuse(struct node *node, struct session *session);
 /* Answers with an error, because members are silent. The reply names them. */
 void session_fail_silent(struct node *node, struct session *session);
@@ -107,8 +107,8 @@ struct span session_keep_silent(struct node *node, const struct question *questi
 
 /* Begins a new question to all other members, with a number that leads back to the session. */
 void session_ask(struct node *node, struct session *session);
-/* Returns the session whose question has this number, or NULL, and notes that the member has
- * answered. `last` tells that this was the last part of its answer. */
+/* Returns the session whose question has this number, or NULL. If `last`, this was the last part of
+ * the member's answer, and the member is noted as having answered. */
 struct session *session_answered(struct node *node, uint64_t number, uint32_t member, bool last);
 
 #endif

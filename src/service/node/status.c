@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_SIZE = 1 << 16 };
+enum {
+	PART_SIZE = 1 << 16,
+	ANSWERS_SIZE_MAX = 1 << 28, /* the most bytes that are kept of answers to one question */
+};
 
-/* --- telling --- */
+/* --- answering other members --- */
 
 static void put_figures(struct node *node)
 {
@@ -164,7 +167,7 @@ int on_ask_status(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* --- hearing --- */
+/* --- collecting their answers --- */
 
 int on_tell_status(struct node *node, const struct frame *frame)
 {
@@ -183,13 +186,21 @@ int on_tell_status(struct node *node, const struct frame *frame)
 			return BATON_EMESSAGE;
 	}
 	struct session *session = session_answered(node, number, frame->origin, last);
-	/* The states of locks are asked for with a number of their own (status_order.c). */
+	/* The session may already ask for the states of locks (status_order.c); this is no answer
+	 * to that. */
 	if (session == NULL || session->command != COMMAND_STATUS ||
 	    session->question.unordered.status != NULL)
 		return 0;
-	answers_add(&session->question.answers, frame->origin, rows_count, told.next,
-	            (size_t)(told.end - told.next));
+	struct question *question = &session->question;
+	size_t size = (size_t)(told.end - told.next);
 	node->sessions.answered = session;
+	/* A member that goes on without an end has said enough. */
+	if (question->answers_size + size > ANSWERS_SIZE_MAX) {
+		session_answered(node, number, frame->origin, true);
+		return 0;
+	}
+	question->answers_size += size;
+	answers_add(&question->answers, frame->origin, rows_count, told.next, size);
 	return 0;
 }
 
@@ -213,8 +224,8 @@ static void tell_oneself(struct node *node, struct question *question)
 	} while (more);
 }
 
-/* Without a view the node is its only member. A member whose answer is incomplete counts as
- * silent. */
+/* Without a view, the status has this node as its only member. A member whose answer is incomplete
+ * counts as silent. */
 static void describe_members(const struct node *node, const struct question *question,
                              struct status *status, uint32_t count)
 {

@@ -1,8 +1,8 @@
 /*
  * The merge works in steps of a few hundred microseconds (node_status_step), because there may be a
  * million rows and the driver has other work. First each part of an answer is read and sorted. Then
- * the sorted parts, the runs, are merged: a heap of runs, the one with the least row first, tells
- * where the next row comes from.
+ * the sorted parts, called runs, are merged. A heap of the runs, with the smallest first row on
+ * top, tells which run has the next row.
  */
 #include "status_merge.h"
 
@@ -23,7 +23,8 @@ struct sorted_run {
 struct status {
 	/* Must be first: node_status_keep and others get a pointer to it. */
 	struct node_status status;
-	/* How many own this status: the outbox, and a driver that keeps it. */
+	/* How many owners this status has: the outbox is one, and a driver that keeps it is
+	 * another. */
 	uint32_t owners_count;
 	struct answers answers;      /* the texts of the status point into these */
 	const struct answer *unread; /* the next part of an answer to be read */
@@ -44,7 +45,7 @@ struct status {
 
 _Static_assert(offsetof(struct status, status) == 0, "one pointer is good for both");
 
-/* --- its owners --- */
+/* --- ownership --- */
 
 void status_free(struct status *status)
 {
@@ -187,7 +188,7 @@ static void read_answer(struct status *status, const struct answer *answer)
 {
 	struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 	struct sorted_run run = {status->rows_read, status->rows_read + answer->rows_count};
-	/* These figures were read before and are not needed again. */
+	/* status_take_answers has read these figures already. */
 	struct node_status_member figures;
 
 	must(figures_read(&in, status->types_count, &figures, NULL, NULL));
@@ -204,7 +205,7 @@ static void read_answer(struct status *status, const struct answer *answer)
 	sift(status, status->runs_count - 1);
 }
 
-/* --- putting together --- */
+/* --- merging --- */
 
 static void merge_row(struct status *status, const struct row *row, const struct row *before)
 {
@@ -220,7 +221,8 @@ static void merge_row(struct status *status, const struct row *row, const struct
 	if (!row->holds) {
 		if (lock->waiters_count++ == 0)
 			lock->waiters = client;
-		/* A member lets its own clients in in order. */
+		/* The waiters of a single member are in order: it lets its clients in one after the
+		 * other. */
 		if (client->member != lock->waiters[0].member)
 			lock->in_order = false;
 	} else if (lock->holder == NULL) {
@@ -269,7 +271,7 @@ size_t status_rows_count(const struct status *status)
 bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps)
 {
 	const struct answer *answer;
-	struct node_status_member figures; /* figures of a member, which are not needed again */
+	struct node_status_member figures; /* read here only to get to the steps that follow */
 
 	STAILQ_FOREACH (answer, &status->answers, answers) {
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
@@ -281,7 +283,7 @@ bool status_read_steps(const struct status *status, uint32_t member, uint32_t *r
 	return false;
 }
 
-/* Waiters of each member keep their order: `order` is the index before sorting. */
+/* `order` is the index before sorting; it keeps the waiters of the same member in their order. */
 struct placed {
 	uint32_t place, order;
 	struct node_status_client client;
@@ -324,7 +326,7 @@ void status_sort_waiters(struct status *status, uint32_t index, const uint32_t *
 	free(placed);
 }
 
-/* --- the beginning --- */
+/* --- making a status --- */
 
 struct status *status_make(uint32_t members_count, size_t types_count)
 {

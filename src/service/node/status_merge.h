@@ -30,7 +30,7 @@ struct row {
 	struct node_status_client client;
 };
 
-/* Reads the part of an answer before the rows. `types` has room for all types, and `steps` for
+/* Reads what comes before the rows of an answer. `types` has room for all types, and `steps` for
  * PACES_COUNT; either may be NULL. Returns false if it is malformed. */
 bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
                   uint64_t *types, uint32_t *steps);
@@ -39,7 +39,8 @@ bool row_read(struct in *in, uint32_t member, struct row *ret_row);
 
 struct status;
 
-/* Makes a status of so many members without any answers. The caller is its first owner. */
+/* Makes a status for this number of members, without any answers yet. The caller is its first
+ * owner. */
 struct status *status_make(uint32_t members_count, size_t types_count);
 /* Returns the member with this index, to be filled in; texts must come from status_keep_text. */
 struct node_status_member *status_member(struct status *status, uint32_t index);
@@ -49,19 +50,19 @@ char *status_keep_text(struct status *status, const char *text);
 void status_take_answers(struct status *status, struct answers *answers);
 /* Returns the number of all rows. */
 size_t status_rows_count(const struct status *status);
-/* Reads from a member's answer how many steps it had taken, by the counters of pace.h. Returns false
- * if the member has not answered. */
+/* Reads from a member's answer how many steps it had taken, for each counter of pace.h. Returns
+ * false if the member has not answered. */
 bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps);
-/* Sorts the waiters of a lock by the order in which their members will be let in. places[i] is the
- * place of member i + 1 in that order. `certain` is true if a member that asks again comes after
- * all that have a place. The status must be complete. Does nothing if the order cannot be known:
- * some clients wait until their member has asked again, and they belong to several members or
- * `certain` is false. */
+/* Sorts the waiters of a lock by the order in which their members will be let in: places[i] is the
+ * place of member i + 1. `certain` says that a member that asks again comes after all members that
+ * have a place. The status must be complete. Does nothing if the order cannot be known, which is so
+ * when some clients must wait until their member has asked again, and either they belong to several
+ * members or `certain` is false. */
 void status_sort_waiters(struct status *status, uint32_t lock, const uint32_t *places,
                          bool certain);
 /* Returns the part that users of the node see. */
 struct node_status *status_view(struct status *status);
-/* Gives up one ownership; the last one frees the status. */
+/* Gives up one ownership; the last owner frees the status. */
 void status_free(struct status *status);
 
 #endif

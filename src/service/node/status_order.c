@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer status is not sorted, because that would take longer than a node should be busy; and no
- * member sends more states than this. */
+/* The waiters of a status with more rows than ROWS_MAX are not sorted, because that would keep the
+ * node busy for too long. A member sends at most STATES_BYTES_MAX of states. */
 enum { ROWS_MAX = 2048, STATES_BYTES_MAX = 1 << 16 };
 
-/* What one member told of one lock. */
+/* One member's answer about one lock. */
 struct told {
 	uint32_t steps, balance;
 	const uint8_t *state; /* the state of the lock at a member; NULL: it is not known */
@@ -27,10 +27,10 @@ static size_t locks_count_max(const struct node *node)
 	return most < ROWS_MAX ? most : ROWS_MAX;
 }
 
-/* --- telling --- */
+/* --- answering other members --- */
 
-/* Writes the state of the lock. If this node has none, writes the state that it would begin with,
- * unless that comes with a message. */
+/* Writes the state of the lock. If this node has none, writes the state that it would begin with;
+ * but not if beginning would also send a message. */
 static void put_state(struct node *node, struct slice name, uint64_t hash)
 {
 	struct lock *lock = table_find(node, name.bytes, name.size, hash);
@@ -83,7 +83,7 @@ int on_ask_states(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* --- hearing --- */
+/* --- collecting their answers --- */
 
 /* Reads the answer for one lock. Returns false if it is malformed. */
 static bool read_told(struct in *in, size_t state_size, struct told *ret_told)
@@ -154,8 +154,8 @@ static struct unordered find_unordered(const struct node *node, struct status *s
 	return found;
 }
 
-/* This node's own answer is what it knows at this moment. It is written at the end of the outbox,
- * copied and removed. */
+/* Adds this node's own answer, as of this moment. The end of the outbox serves as scratch space:
+ * the answer is written there, copied and removed. */
 static void tell_oneself(struct node *node, struct question *question)
 {
 	const struct unordered *unordered = &question->unordered;
@@ -195,7 +195,7 @@ bool order_ask(struct node *node, struct session *session, struct status *status
 	return true;
 }
 
-/* --- putting together --- */
+/* --- finding the order --- */
 
 /* Everything that all members told: [lock][member]. States of members that have not answered are
  * unknown. */
@@ -265,7 +265,8 @@ static bool find_places(const struct node *node, const struct told *lock, const 
 	return true;
 }
 
-/* True if every client that waits until its member is let in next waits at a member of the queue. */
+/* Does every client that will be let in at its member's next turn belong to a member in the
+ * queue? */
 static bool has_all(const struct node_status_lock *lock, const uint32_t *places)
 {
 	for (uint32_t k = 0; k < lock->waiters_count; k++) {
@@ -276,7 +277,8 @@ static bool has_all(const struct node_status_lock *lock, const uint32_t *places)
 	return true;
 }
 
-/* Returns aligned room for the state of each member. In a frame, a state may be at any address. */
+/* Returns aligned room for the state of each member, because a state in a frame may begin at any
+ * address. */
 static const void **make_room(const struct node *node, uint64_t **ret_bytes)
 {
 	size_t words = 0;
@@ -302,7 +304,8 @@ static void sort_all(const struct node *node, const struct unordered *unordered,
 	const void **states = make_room(node, &room);
 	uint32_t *numbers = calloc(2 * (size_t)members_count + 1, sizeof(*numbers));
 
-	/* The whole queue is certain: nobody who asks later comes before those who wait now. */
+	/* If both functions are the same, the queue is final: a member that asks later comes after
+	 * all that wait now. */
 	bool certain = node->algorithm->queue_at_rest == node->algorithm->queue;
 
 	memory_must(numbers != NULL);

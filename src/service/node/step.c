@@ -35,7 +35,8 @@ static void perform(struct node *node, struct lock *lock)
 			lock->phase = PHASE_INSIDE;
 			if (lock->live != NULL) {
 				lock->live->turns = 0;
-				lock->live->came = true; /* lock_settle corrects this */
+				/* lock_settle sets it to false if no message was needed */
+				lock->live->came = true;
 			}
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
@@ -114,7 +115,8 @@ void step_move(struct node *node, struct lock *lock, uint32_t count)
 		move_first(node, lock);
 }
 
-/* With one member, a message that moves comes back at once: move each message only once. */
+/* In a view of one member, a message that moves on comes back at once. So count first, and move
+ * each message only once. */
 void step_move_if_waiting(struct node *node, struct lock *lock)
 {
 	uint32_t count = road_count(node, lock);

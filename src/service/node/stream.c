@@ -24,11 +24,12 @@ struct stream {
 	TAILQ_ENTRY(stream) due;
 	uint64_t hash;
 	uint64_t rank; /* the rank of the event that was told last */
-	/* An event is lost and cannot be waited for: whichever event comes next is told. */
+	/* An event was lost, and waiting for it is of no use: the next event is told, whichever it
+	 * is. */
 	bool any_next;
 	SLIST_HEAD(, held) held; /* events that are held back, sorted by rank */
 	uint32_t held_count;
-	uint64_t deadline; /* until when events are held back */
+	uint64_t deadline; /* when the events that are held back must be told */
 	uint8_t name_size;
 	uint8_t name[];
 };
@@ -54,7 +55,7 @@ static bool follows(const struct node *node, uint64_t rank, uint64_t last)
 		return true; /* both events come from one member, in order */
 	if (rank % 4 != 0 || !is_end(last))
 		return false;
-	/* A grant is told only in its own epoch, which is the present one. */
+	/* A grant is told only in its own epoch, so this one belongs to the present epoch. */
 	return fence == (fence_last > node->base ? fence_last : node->base) + 1;
 }
 
@@ -218,8 +219,7 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 		tell_first_held(node, stream);
 }
 
-/* Forgets the stream that was unused for longest, if it holds nothing back. The one used last
- * stays. */
+/* Forgets the least recently used stream, if it holds nothing back; but never the one used last. */
 static void make_room(struct streams *streams)
 {
 	struct stream *next, *newest = TAILQ_LAST(&streams->use, stream_list);
@@ -256,12 +256,13 @@ void stream_take(struct node *node, const struct happening *happening)
 		make_room(&node->streams);
 		return;
 	}
-	/* The end of a hold that was carried into the epoch may still be on its way. */
+	/* A hold of an older epoch may have been carried into this one, and the event of its end
+	 * may still be on its way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
 	bool next =
 	        follows(node, rank, stream->rank) ||
 	        (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
-	/* An older event that is held back goes first, whatever it waits for. */
+	/* An older event that is held back must be told first. */
 	if (is_early(node, stream, rank) ||
 	    (!SLIST_EMPTY(&stream->held) && rank_held(SLIST_FIRST(&stream->held)) < rank))
 		next = false;
@@ -297,7 +298,7 @@ void streams_expire(struct node *node)
 		tell_what_follows(node, stream);
 		if (SLIST_EMPTY(&stream->held))
 			continue;
-		/* There is another gap, which was not waited for yet. */
+		/* There is another gap after this one; it gets its own waiting time. */
 		TAILQ_REMOVE(&node->streams.due, stream, due);
 		stream->deadline = node->now + NODE_SILENCE_NS;
 		TAILQ_INSERT_TAIL(&node->streams.due, stream, due);

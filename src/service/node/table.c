@@ -1,7 +1,7 @@
 /*
- * A hash table with linear probing over 32-bit tags. A removal moves later entries up, so that no
- * place is ever marked as deleted. A lock is in the pool and never moves; all locks of an epoch are
- * freed at once.
+ * A hash table with linear probing over 32-bit tags. A removal moves later entries up, so that
+ * there are no tombstones. A lock is in the pool and never moves; all locks of an epoch are freed
+ * at once.
  */
 #include "table.h"
 
@@ -100,7 +100,7 @@ static void remove_at(struct table *table, uint32_t hole)
 	uint32_t mask = table->size - 1;
 
 	for (uint32_t i = (hole + 1) & mask; table->locks[i] != NULL; i = (i + 1) & mask) {
-		/* Can this entry move up to the hole, or does it belong between the two? */
+		/* An entry whose own place is after the hole must not move up to it. */
 		if (((i - table->tags[i]) & mask) < ((i - hole) & mask))
 			continue;
 		table->locks[hole] = table->locks[i];

@@ -23,8 +23,8 @@ void table_drop(struct node *node, struct lock *lock);
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
-/* Is there room for so many more locks? Locks that other members hold are added whatever the limit
- * is, so the table may exceed it. */
+/* Is there room for `count` more locks? Locks that other members hold are added without regard to
+ * the limit, so the table may exceed it. */
 bool table_has_room(const struct node *node, uint32_t count);
 
 #endif

@@ -6,13 +6,13 @@
 
 struct node;
 
-/* Call it when this epoch's numbers or tables are used up: it proposes to end the epoch, again and
- * again until the epoch has ended. */
+/* Call it when this epoch's numbers or tables are used up: proposes to end the epoch, repeatedly
+ * until it has ended. */
 void trouble_bump(struct node *node);
 /* Proposes that the epoch end, and sets the time of the next proposal. */
 void trouble_propose(struct node *node);
-/* Call it when more than half of the epoch's fences are used: it proposes to raise the limit, again
- * and again until the limit is raised. */
+/* Call it when more than half of the epoch's fences are used: proposes to raise the limit,
+ * repeatedly until it is raised. */
 void trouble_extend(struct node *node);
 void trouble_propose_extend(struct node *node);
 /* Tells operators that something happened that must never happen. The node goes on. */

@@ -29,8 +29,9 @@ void view_free(struct view *view)
 		view_drop_return(view, SLIST_FIRST(&view->returns));
 }
 
-/* Mixes with the finalizer of splitmix64. When a member joins, only the locks whose home it becomes
- * move; when it leaves, only those whose home it was. */
+/* Rendezvous hashing, mixed with the finalizer of splitmix64. When a member joins, a lock changes
+ * its home only to the new member; when one leaves, only the locks of that member get another
+ * home. */
 uint32_t view_home(const struct view *view, uint64_t hash)
 {
 	uint64_t greatest = 0;
@@ -49,7 +50,7 @@ uint32_t view_home(const struct view *view, uint64_t hash)
 	return home;
 }
 
-/* --- returns that come early --- */
+/* --- RETURNs that arrive before their REPORT --- */
 
 struct early_return *view_find_return(const struct view *view, uint32_t member, struct slice name)
 {
@@ -155,7 +156,7 @@ int view_make(const struct node *node, uint64_t epoch, const struct node_member 
 	return 0;
 }
 
-/* --- its network --- */
+/* --- the network of a view --- */
 
 __attribute__((format(printf, 2, 3))) static bool unsuitable(struct view *view, const char *format,
                                                              ...)
@@ -168,8 +169,8 @@ __attribute__((format(printf, 2, 3))) static bool unsuitable(struct view *view, 
 	return false;
 }
 
-/* Finds the neighbour by which each member is reached along the graph; `parent` points toward this
- * node. */
+/* Finds the neighbour through which each member is reached. `parent` has, for each member, the next
+ * member on the path to this node. */
 static void find_routes(const struct view *view, const uint32_t *parent, uint32_t *ret_route)
 {
 	for (uint32_t i = 1; i <= view->count; i++) {
@@ -233,8 +234,8 @@ static bool prepare(const struct node *node, struct view *view)
 	return true;
 }
 
-/* Does the algorithm send something before anybody asks? Then the home must be told that there is a
- * lock. */
+/* Does the algorithm send a message before anybody asks? Then the home must be told when a lock is
+ * first used. */
 static bool starts_by_itself(const struct view *view)
 {
 	const struct algorithm *algorithm = view->network.algorithm;
@@ -253,7 +254,7 @@ static bool starts_by_itself(const struct view *view)
 }
 
 /* Translates the named links between members of the view into a topology of numbers. The caller
- * frees `text` after the graph was built. A view of one has no link and needs none. */
+ * frees `text` after the graph was built. A view of one member has no link and needs none. */
 static bool name_topology(const struct node *node, struct view *view, char **ret_text,
                           struct topology *ret_topology)
 {
@@ -315,7 +316,7 @@ bool view_connect(const struct node *node, struct view *view)
 	return connect(node, view, &node->topology);
 }
 
-/* --- what is asked of it --- */
+/* --- questions about a view --- */
 
 const char *view_waiting_for(struct node *node)
 {

@@ -1,5 +1,5 @@
 /*
- * A view: the members of an epoch, the network among them, and how far this node has come in it.
+ * A view: the members of an epoch, the network among them, and which of them have reported.
  *
  * view.c makes one from what the driver passes in; recovery.c changes from one to the next.
  */
@@ -25,7 +25,7 @@ struct view_member {
 	bool reported;  /* the member has reported all its holds */
 	/* The link to the member has much to send, so no events are sent over it. */
 	bool congested;
-	/* How many events for the member were dropped without telling it yet. */
+	/* How many events for the member were dropped; it was not told of them yet. */
 	uint64_t events_dropped;
 	uint32_t holds;     /* how many holds the member has reported */
 	uint32_t returns;   /* how many of its RETURNs came before its REPORT */
@@ -44,14 +44,15 @@ struct view {
 	uint32_t count, self; /* the number of members, and this node's number; 0: it has no view */
 	struct view_member *members;
 	struct network network;
-	struct site site;       /* this node's site; `holder` and `toward` are those of one lock */
+	/* this node's site; its `holder` and `toward` belong to the lock in use */
+	struct site site;
 	const uint32_t *toward; /* in a tree: the neighbour on the path to each member */
 	void *memory;           /* the memory of the network's graph */
 	void *shared;           /* what the algorithm has prepared for the network */
 	size_t state_size;      /* the size of the algorithm's state for one lock */
 	bool complete;          /* every pair of members is linked */
-	/* The holder's `init` sends a message. So the first member that asks for a lock must tell the
-	 * lock's home, which then starts the lock (TOUCH). */
+	/* The algorithm's `init` sends a message at the home of a lock. So the first member that
+	 * asks for the lock must send TOUCH to the home, which then starts the lock. */
 	bool starts;
 	bool active;      /* all members have reported, and this node serves */
 	char *unsuitable; /* why the algorithm cannot run in this view, or NULL */

@@ -37,9 +37,9 @@ void wait_probe(struct node *node, struct session *session)
 }
 
 /*
- * Silence alone does not tell whether a lock is busy or the node that has its token is gone. So
- * before a client is told that the lock was not free in time, the members are asked, unless this
- * node knows.
+ * If the token does not come, the lock may be busy, or the node with the token may be gone. So
+ * before a client is told that the lock was busy, all members are asked, unless this node knows the
+ * answer.
  */
 void wait_expire(struct node *node, struct session *session)
 {

@@ -11,7 +11,7 @@
  * error; then nothing has happened. */
 int wait_begin(struct node *node, struct session *session, struct slice name, enum command command,
                enum node_patience patience, uint64_t timeout_ns);
-/* If the command is a waiting ELECT, drops its value, which will never be published. */
+/* If the command is an ELECT that waits, drops the value that it would have published. */
 void wait_drop_value(struct node *node, struct session *session);
 /* Ends the session's wait without a reply. */
 void wait_withdraw(struct node *node, struct session *session);

@@ -58,8 +58,7 @@ static enum resp_result read_length(struct reader *reader, char sign, uint64_t m
 	return RESP_COMMAND;
 }
 
-/* Does the same as read_length in a few steps, if the number is complete and has one digit, as
- * nearly all numbers have. */
+/* A fast path of read_length, for a complete number of one digit, as nearly all numbers are. */
 static inline bool read_digit(struct reader *reader, char sign, uint64_t *ret_length)
 {
 	const char *line = reader->bytes + reader->at;
@@ -106,8 +105,7 @@ static enum resp_result read_array(struct reader *reader, struct resp_command *c
 	return result;
 }
 
-/* Does this byte separate words? A word that is not quoted may contain the last two, as in Redis.
- * */
+/* Does this byte separate words? An unquoted word may contain the last two, as in Redis. */
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -160,8 +158,8 @@ static char read_escape(const char *line, size_t size, size_t *at)
 }
 
 /*
- * Writes the rest of a word, from its opening quote on, to *to, which moves. Returns false if the
- * quote is not closed, or if something other than a space follows the closing one.
+ * Writes the rest of a word, from its opening quote on, to *to, and moves *to on. Returns false if
+ * the quote is not closed, or if anything but a space follows the closing quote.
  */
 static bool read_quoted(const char *line, size_t size, size_t *at, char **to)
 {
@@ -283,7 +281,8 @@ static void write_number(struct buffer *to, char sign, uint64_t number)
 	if (rest >= 10)
 		*--at = pairs[rest * 2];
 	*--at = sign;
-	/* Copy the bytes after the number too: a copy of constant size is faster. */
+	/* Copy NUMBER_MAX bytes even if the number is shorter: a copy of constant size is
+	 * faster. */
 	memcpy(buffer_need(to, NUMBER_MAX), at, NUMBER_MAX);
 	to->end += (size_t)(digits + NUMBER_MAX - at);
 }

@@ -27,7 +27,7 @@ struct resp_argument {
 };
 
 struct resp_command {
-	uint32_t arguments_count; /* 0: an empty line, which is ignored */
+	uint32_t arguments_count; /* the number of arguments; 0: an empty line, which is ignored */
 	size_t size;              /* how many bytes of the input the command took */
 	struct resp_argument arguments[RESP_ARGUMENTS_MAX];
 	char unquoted[RESP_LINE_MAX]; /* the contents of quoted words of a line */
@@ -36,10 +36,10 @@ struct resp_command {
 enum resp_result { RESP_MORE, RESP_COMMAND, RESP_WRONG };
 
 /*
- * Reads the first command in the bytes. Its arguments point into them, or into the command. Returns
- * RESP_MORE if it is not complete; *ret_needed is the least number of bytes with which another try
- * makes sense. Returns RESP_WRONG if this is not the protocol, and *ret_wrong says why; what
- * follows cannot be understood either.
+ * Reads the first command in the bytes. Its arguments point into the bytes, or into the command.
+ * Returns RESP_MORE if the command is not complete; another try makes sense when there are at least
+ * *ret_needed bytes. Returns RESP_WRONG if the bytes violate the protocol; *ret_wrong says why, and
+ * nothing after them can be understood either.
  */
 enum resp_result resp_read(const char *bytes, size_t size, struct resp_command *ret_command,
                            size_t *ret_needed, const char **ret_wrong);

@@ -13,7 +13,7 @@
 
 enum who_kind { WHO_UID, WHO_USER, WHO_GID, WHO_GROUP, WHO_CERT, WHO_ANYONE };
 
-/* A user or a group given by name is kept as its number. */
+/* A user or group, even if given by name, is kept as its number. */
 struct who {
 	enum who_kind kind; /* WHO_UID, WHO_GID, WHO_CERT or WHO_ANYONE */
 	uint32_t id;
@@ -22,6 +22,7 @@ struct who {
 
 struct rule {
 	char *pattern;
+	size_t literal; /* how many bytes the pattern begins with that stand for themselves */
 	unsigned verbs;
 	struct who *who;
 	size_t who_count, who_size;
@@ -85,7 +86,7 @@ static char *copy(const char *text)
 
 /* --- reading a rule --- */
 
-/* Writes "'lok' is not a verb: did you mean 'lock'?", or the list if none is near. */
+/* Writes "'lok' is not a verb: did you mean 'lock'?", or all names if none is similar. */
 static int unknown(const char *word, const char *what, const char *const *names,
                    const char *examples, struct problem *problem)
 {
@@ -132,7 +133,7 @@ static int read_number(const char *text, enum who_kind kind, struct who *who,
 	uint64_t number;
 	struct problem wrong;
 
-	/* The greatest number means "none" to the system. */
+	/* The system uses the greatest number for "none". */
 	if (parse_number(text, 0, UINT32_MAX - 1, "", &number, &wrong) != 0)
 		return problem_set(problem,
 		                   "'%s:%.60s': a number from 0 to 4294967294 is needed; write a "
@@ -211,6 +212,7 @@ static int read_rule(struct rule *rule, char *text, rules_lookup *lookup, struct
 	if (strlen(pattern) > RULE_PATTERN_MAX)
 		return problem_set(problem, "a pattern has at most %d bytes", RULE_PATTERN_MAX);
 	rule->pattern = copy(pattern);
+	rule->literal = strcspn(pattern, "*?[\\");
 	if (read_verbs(rule, verbs, problem) != 0)
 		return -1;
 	while ((word = next_word(&text)) != NULL) {
@@ -258,6 +260,13 @@ static bool matches(const char *pattern, const char *text, size_t size)
 	return glob_matches(wanted, given);
 }
 
+/* Is the rule about this lock? Most rules are about others, and their first bytes tell. */
+static bool names(const struct rule *rule, const char *name, size_t size)
+{
+	return size >= rule->literal && memcmp(rule->pattern, name, rule->literal) == 0 &&
+	       matches(rule->pattern, name, size);
+}
+
 static bool is_meant(const struct who *who, const struct subject *subject)
 {
 	switch (who->kind) {
@@ -300,8 +309,8 @@ unsigned rules_verbs(const struct rules *rules, const struct subject *subject, c
 		return VERBS_ALL;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->list[i];
-		if ((rule->verbs & ~verbs) != 0 && is_about(rule, subject) &&
-		    matches(rule->pattern, name, size))
+		if ((rule->verbs & ~verbs) != 0 && names(rule, name, size) &&
+		    is_about(rule, subject))
 			verbs |= rule->verbs;
 	}
 	return verbs;
@@ -327,14 +336,14 @@ bool rules_allow(const struct rules *rules, const struct subject *subject, unsig
 		return true;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->list[i];
-		if ((rule->verbs & verbs) != 0 && is_about(rule, subject) &&
-		    matches(rule->pattern, name, size))
+		if ((rule->verbs & verbs) != 0 && names(rule, name, size) &&
+		    is_about(rule, subject))
 			return true;
 	}
 	return false;
 }
 
-/* --- what would allow it --- */
+/* --- the rule that is missing --- */
 
 /* Writes a pattern that matches the name. A blank would end the pattern, so '?' takes its place. */
 static void write_pattern(const char *name, size_t size, char room[2 * RULE_PATTERN_MAX + 1])

@@ -1,10 +1,10 @@
 /*
  * Rules about who may do what with which locks: allow PATTERN VERB[,VERB…] WHO…
  *
- * A rule allows; none forbids. Without any rule everybody may do everything. As soon as there is
- * one, what no rule allows is refused, to everybody: neither uid 0 nor the user of the node is an
- * exception. This does no I/O: the names of users and groups are looked up by the caller, once, when
- * a rule is added.
+ * Rules only allow; no rule forbids. Without any rule everybody may do everything. As soon as there
+ * is a rule, everything that no rule allows is refused, to everybody: neither uid 0 nor the user of
+ * the node is an exception. This code does no I/O: when a rule is added, the caller looks up the
+ * names of users and groups, once.
  */
 #ifndef RULES_RULES_H
 #define RULES_RULES_H
@@ -21,7 +21,8 @@ enum verb {
 	VERB_OBSERVE = 1 << 2,
 	VERB_STATUS = 1 << 3,
 	VERB_BREAK = 1 << 4,
-	/* Orders about the cluster, not a lock: the pattern of its rules is *. */
+	/* Orders that concern the cluster and not a lock; rules for this verb have the pattern
+	 * *. */
 	VERB_ADMIN = 1 << 5,
 };
 enum {
@@ -49,17 +50,17 @@ typedef int rules_lookup(bool group, const char *name, uint32_t *ret_id);
  * wrong, and then nothing was added. */
 int rules_add(struct rules *rules, const char *text, rules_lookup *lookup, struct problem *problem);
 
-/* Returns the verbs that the subject may do with this lock. `rules` may be NULL: then all. */
+/* Returns the verbs that are allowed to the subject for this lock. If `rules` is NULL, all are. */
 unsigned rules_verbs(const struct rules *rules, const struct subject *subject, const char *name,
                      size_t size);
-/* Returns the verbs that the subject may do with some lock. */
+/* Returns the verbs that are allowed to the subject for at least one lock. */
 unsigned rules_verbs_somewhere(const struct rules *rules, const struct subject *subject);
-/* True if the subject may do one of these verbs with this lock. Allocates nothing. */
+/* Is one of these verbs allowed to the subject for this lock? Allocates nothing. */
 bool rules_allow(const struct rules *rules, const struct subject *subject, unsigned verbs,
                  const char *name, size_t size);
 
-/* Writes the narrowest rule that would allow the verb: "allow backup/db lock uid:1000". The name
- * may be NULL: any lock. */
+/* Writes the narrowest rule that would allow the verb: "allow backup/db lock uid:1000". If the name
+ * is NULL, any lock is meant. */
 void rules_missing(const struct subject *subject, enum verb verb, const char *name, size_t size,
                    char ret_text[RULES_MISSING_MAX]);
 

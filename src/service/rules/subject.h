@@ -1,5 +1,5 @@
-/* Who a client is, as far as the node knows: its user, groups and certificate. Rules are about
- * these. */
+/* The identity of a client, as far as the node knows: its user, groups and certificate. Rules refer
+ * to these. */
 #ifndef RULES_SUBJECT_H
 #define RULES_SUBJECT_H
 

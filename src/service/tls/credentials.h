@@ -48,7 +48,8 @@ size_t credentials_issue(const struct credentials *credentials, const char *name
  * certificate, and must look at it itself (guest.h) before it says anything. */
 struct credentials *credentials_of_guest(void);
 
-/* The name that a guest gives to what it wants to speak (ALPN), as TLS writes it. */
+/* The name of the protocol that a guest asks for (ALPN), in the format of TLS: the first byte is
+ * the length of the name. */
 enum { CREDENTIALS_PROTOCOL_SIZE = 12 };
 extern const uint8_t credentials_guest_protocol[CREDENTIALS_PROTOCOL_SIZE];
 

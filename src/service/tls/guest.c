@@ -51,7 +51,7 @@ int guest_trusts(const struct tls *tls, const struct token *token, const uint8_t
 	int result = -1;
 
 	if (root == NULL)
-		return problem_set(problem, "it shows a CA that is not a certificate");
+		return problem_set(problem, "what it sent as its CA is not a certificate");
 	certificate_digest(root, digest);
 	if (memcmp(digest, token->ca, sizeof(digest)) != 0)
 		problem_set(problem, "it is not of the cluster that has made the invitation: its "

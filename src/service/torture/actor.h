@@ -1,8 +1,8 @@
 /*
  * One client of a realm: a program that asks the process of a host for locks. There are three
- * kinds, which differ in how they know that they may go on (enum hold_proof): programs on the host
- * that read the lease word; programs on other hosts, with clocks of their own, that ask (guests.h);
- * and commands that know nothing and are stopped by others (guards.h).
+ * kinds, which differ in how they know that they still hold a lock (enum hold_proof): programs on
+ * the host, which read the lease word; programs on other hosts, which ask and have clocks of their
+ * own (guests.h); and commands, which know nothing of leases and are stopped by others (guards.h).
  */
 #ifndef TORTURE_ACTOR_H
 #define TORTURE_ACTOR_H
@@ -18,7 +18,7 @@ enum { WATCHER_GUARDIAN, WATCHER_RUNNER, WATCHERS };
 struct actor {
 	enum hold_proof proof;
 	uint32_t place;
-	uint64_t session; /* 0: the client has no session */
+	uint64_t session; /* the client's session; 0: it has none */
 	uint64_t life;    /* the number of the process that the session is with */
 	enum actor_state state;
 	/* The number of this client's next event; events with older numbers are void. */

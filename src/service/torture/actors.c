@@ -91,7 +91,7 @@ static void begin_hold(struct realm *realm, struct actor *actor, const struct no
 	actor_wake(realm, actor, draw_hold(realm, actor));
 }
 
-/* --- what it hears --- */
+/* --- messages to a client --- */
 
 static struct actor *find(const struct realm *realm, uint32_t place, uint64_t session)
 {
@@ -119,7 +119,8 @@ static void on_reply(struct realm *realm, struct actor *actor, const struct node
 	actor_rest(realm, actor);
 }
 
-/* A command that loses its lock to an operator has time to end: nobody is let in before. */
+/* A command whose lock an operator breaks has time to end: nobody else is let in before it has
+ * ended. */
 static void on_lost(struct realm *realm, struct actor *actor, const struct node_effect *effect)
 {
 	const struct node_bytes *why = &effect->lost.why;
@@ -130,7 +131,7 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 		actor_wake(realm, actor, chance_below(&actor->chance, guards_grace(realm)));
 		return;
 	}
-	/* A client that reads the lease word need not be told, and may be told late. */
+	/* A client that reads the lease word need not be told of a lapse, and may be told late. */
 	if (actor->proof == HOLD_READS && !broken) {
 		actor_wake(realm, actor, chance_below(&actor->chance, realm->plan->lease_ns / 4));
 		return;
@@ -209,7 +210,7 @@ void actors_kill(struct realm *realm, uint32_t place)
 	}
 }
 
-/* --- what it does --- */
+/* --- acts of a client --- */
 
 static void close_session(struct realm *realm, struct actor *actor)
 {
@@ -298,7 +299,7 @@ static void open_session(struct realm *realm, struct actor *actor)
 	realm_pump(realm, actor->place);
 }
 
-/* Acts as an operator who takes a lock from whoever has it. */
+/* Acts as an operator who breaks a lock. */
 static int break_lock(struct realm *realm, struct actor *actor, const char *name)
 {
 	for (uint32_t i = 0; i < realm->actors->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * The clients of a realm, and what they do: each asks for a lock, holds it for a while, gives it back or
- * goes away; some wait, some do not, some want to lead or take a lock from another.
+ * The clients of a realm. Each asks for a lock, holds it for a while, and releases it or goes away.
+ * Some wait and some do not; some want to lead, or break another client's lock.
  */
 #ifndef TORTURE_ACTORS_H
 #define TORTURE_ACTORS_H

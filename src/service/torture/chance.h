@@ -1,7 +1,7 @@
 /*
- * Random numbers in streams: the n-th draw of a stream is a function of seed, stream and n. What
- * one part of a run draws does not change what another part draws, so that faults can be left out
- * one by one.
+ * Random numbers in streams: the n-th draw of a stream depends only on seed, stream and n. The
+ * draws of one part of a run do not change those of another part, so faults can be left out one by
+ * one.
  */
 #ifndef TORTURE_CHANCE_H
 #define TORTURE_CHANCE_H

@@ -286,8 +286,8 @@ void cluster_tick(struct cluster *cluster, uint32_t place)
 
 static void tick(struct cluster *cluster, uint32_t place)
 {
-	/* Forget the last deadline: if the node asks for the same one again, that is a new
-	 * event. */
+	/* Forget the last deadline, so that the same deadline, if the node asks for it again, makes
+	 * a new event. */
 	cluster->places[place].tick = 0;
 	cluster_note(cluster, &(struct note){NOTE_TICK, place, 0, 0, 0, NULL, 0});
 	cluster_tick(cluster, place);
@@ -342,8 +342,8 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 			drop_first(cluster, in);
 		in->awaited = false;
 		set_refused(cluster, in, false);
-		/* The process died before all its frames had left the machine: drop all frames
-		 * after one that is drawn. */
+		/* The process died before all its frames had left the machine: draw one of them,
+		 * and drop all frames after it. */
 		while (*at_parcel != NULL && random_below(&cluster->random, 4) != 0)
 			at_parcel = &(*at_parcel)->next;
 		struct parcel_in_link *lost = *at_parcel;

@@ -4,8 +4,8 @@
  * the nodes for clients.
  *
  * A place is where a process can run. It has a name; processes come and go there. A link between
- * two living processes keeps order and loses nothing. Frames to a process that ends are lost; of
- * the frames that it had sent, the first ones arrive up to some point.
+ * two living processes keeps order and loses nothing. When a process ends, frames to it are lost.
+ * Of the frames that it had sent, only the first ones arrive, up to a random point.
  *
  * Time is in nanoseconds, as in the nodes. All chance comes from the seed, by integer arithmetic
  * only: the same calls give the same journal, from every compiler.
@@ -62,7 +62,7 @@ struct cluster_place {
 struct cluster;
 
 /*
- * What the driver is told. `effect` must not call the node of that place, because that would free
+ * Callbacks of the driver. `effect` must not call the node of that place, because that would free
  * the effect. The cluster handles NODE_SEND and NODE_READ itself.
  */
 struct cluster_watch {
@@ -130,8 +130,8 @@ void cluster_crash(struct cluster *cluster, uint32_t place);
 void cluster_rejoin(struct cluster *cluster, uint32_t place);
 
 /*
- * Decides upon a view: these places (a bit each) with their present incarnations. Tells nobody. The
- * epoch must be greater than all before.
+ * Decides on a view: these places (a bit each) with their present incarnations. Tells nobody of it.
+ * The epoch must be greater than all before.
  */
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places);
 /* Returns the view of that epoch that the process was told and is in, or NULL. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All in pixels. */
+/* Lengths in pixels. */
 enum { LEFT = 70, WIDTH = 1500, TOP = 40, FAULT_HEIGHT = 18, ROW_HEIGHT = 60, RIGHT = 20 };
 enum { LEGEND_HEIGHT = 46 };
 
@@ -81,8 +81,8 @@ struct picture {
 	FILE *file;
 	double faults_height;
 	uint32_t rows;
-	/* Where the last label of each row ends, so that the next one does not cover it: of locks
-	 * and of views. */
+	/* For each row, where its last label of a lock and of a view ends, so that the next label
+	 * does not cover it. */
 	double *locks_end, *views_end;
 };
 

@@ -2,7 +2,7 @@
  * The faults of a random run: links stall, processes crash and start, and views change as a
  * membership engine would decide.
  *
- * This driver has no leases, so nothing would stop a member that was removed without knowing it.
+ * This driver has no leases, so nothing would stop a member that does not know of its removal.
  * Therefore a member is removed only if it is dead, or if it is told before anybody else.
  */
 #include "faults.h"
@@ -278,8 +278,7 @@ void faults_heal(struct run *run)
 	}
 	if (waiting != 0 && (places & ~waiting) != 0)
 		decide(run, next_epoch(run), places & ~waiting);
-	/* Decide on a new view only if there must be one: it would hide what the old one has
-	 * lost. */
+	/* Decide on a new view only if it is necessary: it would hide losses in the old one. */
 	const struct cluster_view *view = cluster_latest(cluster);
 	if (same_members(run) != places ||
 	    view->members_count != (uint32_t)__builtin_popcount(places)) {

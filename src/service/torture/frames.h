@@ -1,5 +1,5 @@
 /*
- * Shows a frame between nodes as text, and tells a judge what it needs to know about it.
+ * Shows a frame between nodes as text, and counts its tokens for a judge.
  */
 #ifndef TORTURE_FRAMES_H
 #define TORTURE_FRAMES_H

@@ -52,7 +52,7 @@ void guards_pause(struct realm *realm, uint32_t place, uint32_t watcher, uint64_
 	}
 }
 
-/* The session is closed only when the command is gone. */
+/* Stops the command. Its session is closed only when the command has ended. */
 static void stop(struct realm *realm, struct actor *actor)
 {
 	actor_end_hold(realm, actor, "stopped");

@@ -1,8 +1,8 @@
 /*
  * Commands under `baton run`. A command does not know of leases and goes on until it is stopped.
- * Two processes watch the lease word with timers of their own and need no other process for it: the
- * guardian, which kills the command a margin before the deadline, and `baton run`, which does so
- * half a margin later if the command still runs. Either of them may itself be stopped.
+ * Two processes watch the lease word, independently of each other and of the node: the guardian,
+ * which kills the command a margin before the deadline, and `baton run`, which does so half a
+ * margin later if the command still runs. Either of them may itself be stopped.
  */
 #ifndef TORTURE_GUARDS_H
 #define TORTURE_GUARDS_H

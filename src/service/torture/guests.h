@@ -10,8 +10,8 @@
 
 /* Call it when the client has a new session: the client asks at once. */
 void guests_opened(struct realm *realm, struct actor *actor);
-/* Call it when the client was granted a lock: decides how long it may go on, from what it was told
- * before. */
+/* Call it when the client was granted a lock: decides how long the client may go on, by the answers
+ * that it has so far. */
 void guests_granted(struct actor *actor);
 void guests_on_event(struct realm *realm, const struct event *event);
 

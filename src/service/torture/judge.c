@@ -1,6 +1,6 @@
 /*
- * The judge of locks. It sees what clients ask and are told, and knows which views were decided. It
- * asks the nodes only what any observer could ask.
+ * The judge of locks. It sees the clients' requests and the answers to them, and knows which views
+ * were decided. It asks the nodes only what any observer could ask.
  */
 #include "judge.h"
 
@@ -17,7 +17,8 @@
 
 /* --- calm --- */
 
-/* Does a message wait because a table is full? The epoch should then end within about a second. */
+/* Does a message wait because a table is full? If so, the epoch should end within about a
+ * second. */
 static bool is_full(const struct run *run)
 {
 	struct node_figures figures;
@@ -117,7 +118,7 @@ static void drop_hold(struct run *run, struct visitor *client, uint32_t k)
 	client->holds[k] = client->holds[--client->holds_count];
 }
 
-/* --- what clients do --- */
+/* --- acts of clients --- */
 
 void judge_asked(struct run *run, uint32_t number)
 {
@@ -170,8 +171,8 @@ void judge_closed(struct run *run, uint32_t number)
 
 /* --- grants --- */
 
-/* A grant in an epoch requires that all its members know of the epoch. Otherwise a client may still
- * be inside by a grant of an older epoch. */
+/* A grant in an epoch requires that all members of the epoch know of it. Otherwise a client with a
+ * grant of an older epoch may still be inside. */
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
 	const struct visitor *client = &run->clients[number];
@@ -293,7 +294,7 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 	check_turns(run, number, client->lock);
 }
 
-/* --- those that are not let in --- */
+/* --- clients that are not let in --- */
 
 /* Has another client held or wanted the lock from before this client asked until now? */
 static bool is_taken_since(const struct run *run, const struct visitor *client)
@@ -315,9 +316,9 @@ static bool is_taken_since(const struct run *run, const struct visitor *client)
 }
 
 /*
- * Should the client have been told some time ago that the lock is taken? The client inside asked
- * first, and its node has received this client's question. That node answers when it lets a client
- * in, even one that said NOWAIT too.
+ * Should the client have been told some time ago that the lock is taken? Yes, if the client inside
+ * asked first and its node has received this client's question: that node answers when it lets a
+ * client in, even one that also said NOWAIT.
  */
 static bool is_overdue(const struct run *run, const struct visitor *client,
                        const struct grant *inside)
@@ -330,7 +331,7 @@ static bool is_overdue(const struct run *run, const struct visitor *client,
 	       known + flood + run->plan->tick_late_max < run->cluster.now;
 }
 
-/* If the lock was taken the whole time and the answer came late, a BUSY was not delivered. */
+/* If the lock was taken the whole time but the answer came late, a BUSY was not delivered. */
 static void check_busy(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];

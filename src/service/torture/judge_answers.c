@@ -1,6 +1,6 @@
 /*
- * The judge of answers: who leads, and what STATUS shows. An answer must not be invented; and after
- * a time without faults, none may be missing.
+ * The judge of answers to LEADER, BREAK and STATUS. An answer must be true and, after a time
+ * without faults, complete.
  */
 #include "judge_answers.h"
 

@@ -24,7 +24,7 @@ void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 	if (count != client->subscriptions_count)
 		run_wrong(run, "client %u has %u subscriptions, but the answer is %llu", number,
 		          client->subscriptions_count, (unsigned long long)count);
-	/* This is the acknowledgement that these subscriptions waited for. */
+	/* The subscriptions that waited for this acknowledgement are active now. */
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
 		if (client->subscriptions[i].since == NODE_NEVER)
 			client->subscriptions[i].since = client->asked;
@@ -37,7 +37,7 @@ static bool is_for(const struct visitor_subscription *subscription, const char *
 	                             : strcmp(subscription->text, lock) == 0;
 }
 
-/* --- what is told --- */
+/* --- events that clients get --- */
 
 static struct visitor_subscription *find_subscription(struct visitor *client,
                                                       const struct node_effect *effect)
@@ -150,12 +150,12 @@ static void check_rumours(struct run *run)
 	judge->rumours_count = 0;
 }
 
-/* --- what must be told --- */
+/* --- events that clients must get --- */
 
 /*
- * A subscriber at the same node may have been told already. And where not all members are linked,
- * the end of a hold from an older epoch may arrive after the next grant; a subscriber that was not
- * told its beginning cannot notice that the end is missing.
+ * Must this subscription get the event? Not if it has it already, as a subscriber at the same node
+ * may. Nor must it get the end of a hold from an older epoch if it was not told of its beginning:
+ * where not all members are linked, that end may arrive after the next grant.
  */
 static bool must_tell(const struct run *run, const struct visitor_subscription *subscription,
                       uint32_t lock, uint64_t rank)

@@ -1,5 +1,5 @@
 /*
- * What the judge of a random run remembers, and questions about it.
+ * The memory of the judge of a random run, and queries on it.
  */
 #ifndef TORTURE_JUDGE_MEMORY_H
 #define TORTURE_JUDGE_MEMORY_H
@@ -45,7 +45,7 @@ struct campaign {
 	uint64_t epoch;    /* the epoch of the client's node when the ELECT was answered */
 };
 
-/* What an event reported. It must prove true by the end of the present step. */
+/* A report by an event. It must prove true by the end of the present step. */
 struct rumour {
 	uint32_t lock;
 	uint64_t fence;

@@ -1,6 +1,6 @@
 /*
- * How the voters of a realm agree: what a process that votes has besides its resident, and the log
- * that the voters share. There are two engines: an atomic log that is as bad as possible
+ * The engine by which the voters of a realm agree: the voter's part of a process, and the log that
+ * the voters share. There are two engines: an atomic log that is as bad as possible
  * (spiteful_log.h), and the real log on simulated disks (raft_log.h).
  */
 #ifndef TORTURE_LOG_ENGINE_H
@@ -16,7 +16,7 @@ struct log_engine {
 	/* Start the voter of a process with what its disk has, and end it with the process. */
 	void (*start)(struct realm *realm, uint32_t place);
 	void (*stop)(struct realm *realm, uint32_t place);
-	/* Called when the voter's clock shows the time that it waited for (realm_await_voter). */
+	/* Called when the voter's clock has reached the time of realm_await_voter. */
 	void (*tick)(struct realm *realm, uint32_t place);
 	/* Returns false if the petition is malformed. */
 	bool (*petition)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
@@ -41,7 +41,8 @@ struct log_engine {
 	uint64_t (*server)(const struct realm *realm, uint32_t place);
 	/* Called when a process has learned who the voters are. */
 	void (*told)(struct realm *realm, uint32_t place);
-	/* After all faults are over: returns NULL, or what is not yet as it should be. */
+	/* After all faults are over: returns NULL, or a sentence about what is not yet as it should
+	 * be. */
 	const char *(*unsettled)(const struct realm *realm, char room[192]);
 	bool voters_change; /* the cluster chooses its voters itself */
 

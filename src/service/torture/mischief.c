@@ -44,7 +44,7 @@ struct mischief {
 
 enum fault_event { FAULT_BEGINS, FAULT_ENDS, FAULT_GOES_ON };
 
-/* --- drawing them --- */
+/* --- drawing the faults --- */
 
 static uint64_t draw_duration(struct chance *chance, uint64_t lease)
 {
@@ -203,7 +203,7 @@ void mischief_begin(struct realm *realm)
 	}
 }
 
-/* --- what they do --- */
+/* --- effects of the faults --- */
 
 static void cut_voters(struct realm *realm, const struct fault *fault, int more)
 {
@@ -290,7 +290,7 @@ static void leave(struct realm *realm, uint32_t place)
 	realm_pump(realm, place);
 }
 
-/* Mostly, the process is stopped in the middle of a reading of its clock. */
+/* Stops the process, mostly in the middle of a reading of its clock. */
 static void tear(struct realm *realm, struct fault *fault, uint32_t place, enum realm_reader reader)
 {
 	uint32_t parts = (uint32_t)chance_below(&fault->chance, 4);
@@ -319,7 +319,7 @@ static void resume(struct realm *realm, uint32_t place)
 	struct realm_host *host = &realm->hosts[place];
 
 	if (host->suspended_until > realm->now)
-		return; /* the host is suspended for another reason too */
+		return; /* the host is still suspended by another fault */
 	host->suspended_until = 0;
 	guards_resumed(realm, place);
 	verdict_suspended(realm->verdict, place, false);
@@ -447,8 +447,8 @@ static void end(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_REBOOT:
 		if (!realm_lives(realm, a)) {
-			/* A process may have run here in between. Its clients still read the old
-			 * clock, so they end now. */
+			/* Since the host went down, a process may have been started here and have
+			 * ended again. Its clients still read the old clock, so they end now. */
 			actors_kill(realm, a);
 			realm_reboot_clock(realm, a);
 			realm_start(realm, a);

@@ -19,8 +19,8 @@ struct mischief_pair {
 /* Ends all faults. Returns true if one pair stays without a link. */
 bool mischief_heal(struct realm *realm, struct mischief_pair *ret_pair);
 void mischief_heal_pair(struct realm *realm);
-/* Invites all forbidden names, and takes back what an operator wished about votes. That may be lost
- * like any proposal, and a FORBID may be committed late, so call this now and then. */
+/* Invites all forbidden names, and withdraws an operator's wishes about votes. These proposals may
+ * be lost like any other, and a FORBID may be committed late, so call this repeatedly. */
 void mischief_invite(struct realm *realm);
 /* Tells how many faults of each kind have begun, and a sentence for each. */
 void mischief_tell(const struct realm *realm, struct ordeal_result *result);

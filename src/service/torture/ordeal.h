@@ -7,7 +7,6 @@
 
 #include "algorithm.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,13 +109,5 @@ const char *ordeal_name(uint32_t place);
 /* Returns how many faults the seed of this plan has. They are numbered from 1. */
 uint32_t ordeal_faults(const struct ordeal_plan *plan);
 void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result);
-
-/*
- * Leaves out faults as long as the run still fails, or until `*interrupted` is set. `only` has room
- * for ORDEAL_FAULTS_MAX; returns how many are left. `result` is that of the whole run, and becomes
- * that of the shrunk one.
- */
-uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only,
-                       const volatile sig_atomic_t *interrupted);
 
 #endif

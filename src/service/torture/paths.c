@@ -380,7 +380,7 @@ void paths_kill(struct realm *realm, uint32_t place)
 			struct half *half = &wire->halves[side];
 			if (half->place != place || (!half->open && half->line == NULL))
 				continue;
-			/* The process is dead and need not be told that its end is closed. */
+			/* A dead process need not be told that its end is closed. */
 			half->line = NULL;
 			close_half(realm, wire, side);
 			break;
@@ -486,7 +486,7 @@ static void make_room(struct realm *realm, struct path_wire *wire, uint32_t side
 	wire_push(realm, wire, 1 - side, WIRE_WRITABLE, realm->now + draw_delay(realm->paths));
 }
 
-/* Does a slow process not read this end yet? Then its next read has been scheduled. */
+/* Must this end wait until a slow process reads it? If so, the next read has been scheduled. */
 static bool reads_later(struct realm *realm, struct path_wire *wire, uint32_t side)
 {
 	struct half *half = &wire->halves[side];

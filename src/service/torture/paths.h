@@ -1,7 +1,7 @@
 /*
- * The paths between hosts. Petitions, bulletins and the voters' letters go as datagrams that may be lost, doubled and
- * overtake each other. Links have lines: connections that keep order, carry bytes in any pieces, and
- * break at any byte; neither end need learn of it soon.
+ * The paths between hosts. Petitions, bulletins and the voters' letters go as datagrams that may be
+ * lost, doubled and overtake each other. Links use lines: connections that keep order, carry bytes
+ * in pieces of any size, and may break at any byte; either end may learn of the break much later.
  */
 #ifndef TORTURE_PATHS_H
 #define TORTURE_PATHS_H
@@ -11,7 +11,8 @@
 struct path_net *paths_create(uint64_t seed);
 void paths_destroy(struct path_net *paths);
 
-/* Adds to the count of reasons why nothing gets from one host to another. */
+/* Adds `more` to the number of cuts from one host to another; nothing gets through while it is not
+ * 0. */
 void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool engine, int more);
 bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
 /* Sets how many percent of datagrams are lost or duplicated, and how late they may be. */

@@ -214,7 +214,7 @@ int plan_make(const struct plan_words *words, struct plan *ret_plan, struct prob
 	uint64_t hop = hops[random_below(&random, 4)];
 	plan.epoch = chance(&random, 50) ? 1 : draw(&random, 2, 100000);
 	uint64_t unit = draw_delay(&random, &plan);
-	/* Without a pause a token could go round for ever while no time passes. */
+	/* Without a pause a token could go round forever while no time passes. */
 	plan.idle_hop = plan.delay_max == 0 && hop == 0 ? CLUSTER_MILLISECOND : hop;
 	draw_work(&random, unit, &plan);
 	draw_faults(&random, unit, &plan);

@@ -36,7 +36,7 @@ struct raft_voter {
 	uint64_t cut_until; /* no letters reach the voter or leave it before this time */
 };
 
-/* What is true after an entry was applied. */
+/* A committed entry, and the state after it, as hashes. */
 struct committed_entry {
 	uint64_t entry, state; /* hashes of the entry's bytes and of the state after it */
 };
@@ -86,8 +86,8 @@ static void judge_state(struct realm *realm, uint32_t place, uint64_t index)
 		            realm->hosts[place].name, (unsigned long long)index);
 }
 
-/* Checks an entry that a voter applies. What the first voter applies at an index counts as agreed
- * upon; the others must apply the same. */
+/* Checks an entry that a voter applies. The first entry applied at an index counts as agreed; all
+ * other voters must apply the same one. */
 static void judge_applied(struct realm *realm, uint32_t place, const struct voter_effect *effect)
 {
 	struct raft_log *log = realm->raft;
@@ -202,7 +202,7 @@ static void send_letter(struct realm *realm, uint32_t place, const struct voter_
 	}
 }
 
-/* Takes over the voters as this voter has them. The first voter that applies a change is right. */
+/* Takes the list of voters from this voter, if it is the first one to apply the change. */
 static void change_voters(struct realm *realm, uint32_t place)
 {
 	struct raft_log *log = realm->raft;
@@ -374,7 +374,7 @@ static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t 
 	uint32_t voters = 0, left = 0;
 	struct replica_server known;
 
-	/* A standby may be promoted before the leader hears that the standby's disk is lost. */
+	/* Count standbys too: one may be promoted before the leader hears that its disk is lost. */
 	for (size_t i = 0; here->voter != NULL && i < voter_servers(here->voter, i, &known); i++) {
 		voters += known.role == REPLICA_VOTER || known.id == wiped;
 		left += known.role == REPLICA_VOTER && known.id != wiped &&
@@ -450,7 +450,7 @@ static void headless(struct realm *realm, uint64_t until)
 	realm->raft->headless_until = until;
 }
 
-/* --- the beginning and the end --- */
+/* --- beginning and ending --- */
 
 /* Every host may vote; the first voters are drawn. */
 static void draw_voters(struct realm *realm)

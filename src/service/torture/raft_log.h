@@ -4,8 +4,8 @@
  * of them slowly. When its process is killed, the writes that are not durable are lost, except
  * perhaps some of the oldest. A torn write counts as lost, because it is a transaction.
  *
- * The judge sees everything that a voter applies: all voters apply one history and have the same
- * state after the same entry, and no term has two leaders.
+ * The judge sees everything that a voter applies. It checks that all voters apply the same history
+ * and have the same state after the same entry, and that no term has two leaders.
  */
 #ifndef TORTURE_RAFT_LOG_H
 #define TORTURE_RAFT_LOG_H

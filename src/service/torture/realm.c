@@ -232,7 +232,7 @@ struct wiring realm_wiring(const struct realm *realm)
 	return wiring;
 }
 
-/* Algorithms that run on any connected graph get links by name in half of the runs: a random tree,
+/* Algorithms that run on any connected graph get named links in half of the runs: a random tree,
  * and some more links. When a host is gone, the rest of that graph may fall apart. */
 static void draw_links(struct realm *realm)
 {
@@ -266,9 +266,9 @@ const struct state_settings *realm_settings(const struct realm *realm)
 	return &realm->settings;
 }
 
-/* Returns the most bytes with which an epoch may begin on one link: a report, and for each client of a
- * host what it is subscribed to, a request, a question and what it has published. Where frames are
- * passed on, those of all hosts may come by one link. */
+/* Returns the most bytes that one link may have to carry at the beginning of an epoch: a report
+ * and, for each client of a host, its subscriptions, a request, a question and the value that it
+ * publishes. Where frames are passed on, one link may have to carry those of all hosts. */
 static uint64_t beginning_max(const struct ordeal_plan *plan)
 {
 	enum { CLIENTS_MAX = 4, REQUESTS_MAX = 4, FRAME_MAX = 64 };
@@ -277,8 +277,9 @@ static uint64_t beginning_max(const struct ordeal_plan *plan)
 	return plan->algorithm->links == GRAPH_COMPLETE ? one : plan->nodes * one;
 }
 
-/* In some clusters a link that is down soon runs out of room for what waits. What an epoch begins with
- * must fit once the link has grown to 8 times its first limit (link.h), or no epoch would last. */
+/* In some clusters a link that is down soon has no room for more waiting frames. But the first
+ * frames of an epoch must fit once the link has grown to 8 times its first limit (link.h);
+ * otherwise no epoch would last. */
 static size_t draw_kept(const struct ordeal_plan *plan)
 {
 	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 2);
@@ -385,7 +386,7 @@ void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resid
 	host->voter_paused_until = until;
 }
 
-/* --- the beginning and the end --- */
+/* --- beginning and ending --- */
 
 uint32_t realm_at_address(const char *address)
 {

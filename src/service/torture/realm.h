@@ -1,8 +1,8 @@
 /*
  * A whole cluster in virtual time: hosts with clocks of their own, each with a process that has a
  * resident (resident.h) and, on some, a voter; the paths between them (paths.h), the voters' log
- * (log_engine.h) and clients (actors.h). It does nothing by itself: mischief.h causes faults, and
- * verdict.h judges what witness.h sees.
+ * (log_engine.h) and clients (actors.h). It does nothing by itself: mischief.h causes faults,
+ * witness.h observes, and verdict.h judges.
  *
  * True time is `now`, in nanoseconds; nobody in the cluster knows it. Everything that happens is an
  * event of the queue; the same seed gives the same events, from every compiler.
@@ -32,6 +32,7 @@ enum {
 	STREAM_LOG,
 	STREAM_ACTORS,
 	STREAM_HOSTS,
+	STREAM_SHRINKING,
 };
 
 enum realm_event {
@@ -141,8 +142,8 @@ bool realm_step(struct realm *realm);
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
-/* Returns what the process or its voter reads there. Both read the same clock, through
- * lease_clock.h. */
+/* Returns the time that the process or its voter reads on this host. Both read the same clock,
+ * through lease_clock.h. */
 uint64_t realm_read(struct realm *realm, uint32_t place, enum realm_reader reader);
 /* Return the lease clock of a host now, and the true time at which it will show `clock`. */
 uint64_t realm_clock(const struct realm *realm, uint32_t place);

@@ -15,7 +15,7 @@ uint64_t realm_clock(const struct realm *realm, uint32_t place)
 	return clock_at(&realm->hosts[place], realm->now);
 }
 
-/* --- reading it --- */
+/* --- reading the lease clock --- */
 
 struct reading {
 	const struct realm_host *host;

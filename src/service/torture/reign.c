@@ -58,7 +58,7 @@ static unsigned long long ms_of(uint64_t time)
 	return time / MILLISECOND;
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 void reign_elected(struct reign *reign, uint64_t now)
 {
@@ -98,8 +98,8 @@ static void add_name(struct reign *reign, const char *name)
 	memcpy(attendance->name, name, strnlen(name, sizeof(attendance->name) - 1));
 }
 
-/* Is a name forbidden that belongs to a member? The member stays in the view until its lease is
- * over; if its name is invited before that, it may stay. */
+/* Is the name of a member forbidden? The member stays in the view until its lease is over; if its
+ * name is invited again before that, it may stay. */
 static bool forbids_a_member(const struct agreed_state *state)
 {
 	for (uint32_t i = 0; i < state->names_count; i++) {
@@ -202,8 +202,8 @@ static const char *judge_links(const struct reign *reign, const struct reign_pro
 	return wrong;
 }
 
-/* Returns how much time has passed by the leader's clock, and a millisecond more, because timers
- * are late. */
+/* Returns how much time has passed by the leader's clock, plus a millisecond, because timers may be
+ * late. */
 static uint64_t passed_since(const struct reign_proposal *proposal, uint64_t since)
 {
 	int64_t passed = (int64_t)(proposal->now - since);
@@ -229,9 +229,9 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 	return room;
 }
 
-/* Judges a JOIN of a process that was told to leave, which asks for nothing more. What it asked for
- * before may still be granted for a while; a leader that was stopped reads that only when it goes
- * on. */
+/* Judges a JOIN of a process that was told to leave and so sends no more petitions. Its earlier
+ * petitions may still be granted for a while, because a leader that was stopped reads them only
+ * when it goes on. */
 static const char *judge_departure(const struct reign_proposal *proposal, uint64_t process,
                                    char *room)
 {
@@ -279,10 +279,10 @@ static uint64_t hears_since(const struct reign *reign, const struct reign_propos
 }
 
 /*
- * A member that has confirmed nothing for half a lease is no longer renewed, long before its own
- * lease is over. Time in which it or the leader was stopped does not count, nor time in which the
- * leader did not hear it. And an old leader may lead again without having heard that it was replaced
- * in between.
+ * A member that has not confirmed an acknowledgement for half a lease must no longer be renewed,
+ * long before its own lease is over. Time in which the member or the leader was stopped does not
+ * count, nor time in which the leader did not hear the member. Also, an old leader may lead again
+ * without having heard that it was replaced in between.
  */
 static const char *judge_renewal(struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
@@ -312,7 +312,7 @@ static const char *judge_renewal(struct reign *reign, const struct reign_proposa
 	return room;
 }
 
-/* --- all of it --- */
+/* --- the judgement --- */
 
 static const char *judge_change(struct reign *reign, const struct reign_proposal *proposal,
                                 struct log_entry *entry, char *room)

@@ -1,15 +1,15 @@
 /*
- * Judges what leaders propose. A wrong proposal is not always unsafe, because the rules of the log
- * make most of them void. But it costs time in which nobody is served, so these rules must hold as
- * well:
+ * Judges the proposals of leaders. A wrong proposal is seldom unsafe, because the rules of the log
+ * make most of them void. But it costs time in which nobody is served, so these rules must hold
+ * too:
  *
- *	- nobody joins while a link is missing that the next view needs
- *	- a name that was removed joins only after its back-off
- *	- a process that was told to leave does not join again
- *	- a new leader removes no living member before it could hear from that member
- *	- a member that receives no acknowledgements is not renewed for ever
+ * 	- nobody joins while a link that the next view needs is missing
+ * 	- a name that was removed joins only after its back-off
+ * 	- a process that was told to leave does not join again
+ * 	- a new leader removes no living member before it could hear from that member
+ * 	- a member that receives no acknowledgements does not stay renewed forever
  *
- * Like verdict.h, it is told what happens and asks nobody. All times are true times.
+ * Like verdict.h, this judge is told what happens and asks nobody. All times are true times.
  */
 #ifndef TORTURE_REIGN_H
 #define TORTURE_REIGN_H

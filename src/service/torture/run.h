@@ -1,8 +1,8 @@
 /*
- * A random run of a whole cluster, in two acts. In the first, clients do what they like while links
- * stall, members come and go and processes crash. In the second everything heals, clients finish
- * what they hold, and every client that waits must be served. A judge that knows nothing of the
- * insides of the nodes watches what clients see.
+ * A random run of a whole cluster, in two acts. In the first, clients act at random while links
+ * stall, members come and go and processes crash. In the second everything heals, clients release
+ * their locks, and every client that waits must be served. A judge watches what clients see; it
+ * knows nothing of the inside of nodes.
  */
 #ifndef TORTURE_RUN_H
 #define TORTURE_RUN_H

@@ -37,7 +37,7 @@ void faults_campaign(struct run *run, uint32_t place)
 {
 	if (run->act != ACT_FAULTS || run->plan->stall_every == 0 || !run_chance(run, 30))
 		return;
-	/* These are two statements, because within one the compiler would choose the order of the
+	/* Draw in two statements, because within one the compiler would choose the order of the
 	 * draws. */
 	uint64_t until = run->cluster.now + random_exponential(&run->random, NODE_SILENCE_NS);
 	faults_stall(run, place, run_draw(run, run->plan->places_count), until);

@@ -215,8 +215,7 @@ static void on_apply(struct realm *realm, uint32_t place)
 	pump(realm, place);
 }
 
-/* A voter that starts again has its log on its disk, so it applies again what it had applied
- * before. */
+/* A voter that starts again has its log on its disk, so it applies the same entries again. */
 static void replay(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];
@@ -302,7 +301,7 @@ static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, s
 	memory_must(entry.bytes != NULL);
 	if (log->delay_max != 0)
 		delay += chance_below(&log->chance, log->delay_max);
-	/* This voter does not lead any more and does not know it: its proposal is lost. */
+	/* This voter no longer leads but does not know it: its proposal is lost. */
 	if (log->leader != place) {
 		free(entry.bytes);
 		return;
@@ -375,7 +374,7 @@ static void elect(struct realm *realm)
 	}
 }
 
-/* Tells a voter whether it leads, some time after it could have known. */
+/* Tells a voter, with some delay, whether it leads. */
 static void on_tell(struct realm *realm, uint32_t place)
 {
 	struct atomic_log *log = realm->log;

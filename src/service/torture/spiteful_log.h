@@ -1,8 +1,8 @@
 /*
- * The voters' log, as bad as a correct one may be. Entries are committed in one order that all
- * voters see, and nothing more is promised. A voter may believe that it leads long after another
- * does. Of what a leader proposed before it was deposed, some survives and is committed under the
- * next one. Entries are committed and applied late. There may be no leader for a long time.
+ * The voters' log, as bad as a correct log may be. It promises only that all voters see the
+ * committed entries in the same order. A voter may believe that it leads long after another one
+ * does. When a leader is deposed, some of its proposals survive and are committed under the next
+ * leader. Entries are committed and applied late. There may be no leader for a long time.
  *
  * A commit needs a majority of voters that run and that the leader can reach in both directions.
  */

@@ -19,7 +19,7 @@ struct agreed_view {
 	uint32_t entered; /* a bit for each member that has entered this view */
 };
 
-/* What the judge knows about the process of a host. */
+/* The judge's knowledge of the process of a host. */
 struct watched {
 	uint64_t process; /* the number of the host's process; 0: no process runs */
 	const char *name; /* the name of the host */
@@ -35,7 +35,8 @@ struct watched {
 	uint64_t removed;
 };
 
-/* What a process shows to its clients; they can read it even after the process has ended. */
+/* The page that a process shows to its clients. They can read it even after the process has
+ * ended. */
 struct lease_page {
 	uint64_t process, word;
 };
@@ -199,7 +200,7 @@ bool verdict_valid(const struct verdict *verdict, uint32_t client)
 	return is_valid(verdict, &verdict->clients[client]);
 }
 
-/* --- what is committed --- */
+/* --- committed entries --- */
 
 static struct agreed_view *view_of(const struct verdict *verdict, uint64_t epoch)
 {
@@ -622,7 +623,7 @@ const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char 
 	return NULL;
 }
 
-/* --- the end --- */
+/* --- queries --- */
 
 static const char *host_unsettled(const struct verdict *verdict, uint32_t place, char room[128])
 {

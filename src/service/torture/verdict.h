@@ -1,9 +1,9 @@
 /*
- * The judge of a cluster with leases and views. It is told what happened, in the order in which it
- * happened, and asks nobody: which entries are committed (it applies them itself), which views
- * processes enter, how long their leases last, what clients are granted and lose. Every client is
- * judged by its own clock. A history can therefore be made by hand, as the unit tests of the judge
- * do.
+ * The judge of a cluster with leases and views. The judge is told what happens, in order: which
+ * entries are committed (it applies them itself), which views processes enter, how long their
+ * leases last, and which locks clients get and lose. It asks nobody, so a history can be made by
+ * hand, as its unit tests do. Whether a client still holds a lock is judged by the client's own
+ * clock.
  */
 #ifndef TORTURE_VERDICT_H
 #define TORTURE_VERDICT_H
@@ -34,7 +34,7 @@ struct verdict;
 struct verdict *verdict_create(const struct verdict_options *options);
 void verdict_destroy(struct verdict *verdict);
 
-/* --- what happens --- */
+/* --- events --- */
 
 /* Sets the true time, which nobody in the cluster knows. Call it after every event. */
 void verdict_passed(struct verdict *verdict, uint64_t now);
@@ -82,8 +82,8 @@ struct verdict_grant {
 	uint32_t clock; /* the clock that the client reads */
 	uint64_t until; /* HOLD_ASKS: the end of the client's sub-lease by that clock */
 	uint64_t needs; /* the time the client needs to stop: so much of its lease must be left */
-	/* The client was answered some time after the grant: its process may have begun to
-	 * leave. */
+	/* The answer came some time after the grant, so the process may have begun to leave in
+	 * between. */
 	bool elected;
 };
 
@@ -109,7 +109,7 @@ void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint
                    uint32_t part);
 void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);
 
-/* --- what is known --- */
+/* --- queries --- */
 
 /* Returns NULL, or which subscriber was not told of a grant long after it should have been. Ignores
  * grants of the last `recent`, and those around a change of the view. */
@@ -118,11 +118,11 @@ const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char 
 /* After all faults are over: returns NULL if this host serves and all its clients are served, or
  * else what is wrong. */
 const char *verdict_unsettled(const struct verdict *verdict, uint32_t place, char room[128]);
-/* May the client go on, by everything that it can know itself? */
+/* May the client go on, as far as the client itself can know? */
 bool verdict_valid(const struct verdict *verdict, uint32_t client);
 /* Do the committed entries forbid this name? */
 bool verdict_forbids(const struct verdict *verdict, const char *name);
-/* True if an operator wishes something about the vote of this name. */
+/* Has an operator expressed a wish about the vote of this name? */
 bool verdict_wishes(const struct verdict *verdict, const char *name);
 /* Returns the state after all committed entries. */
 const struct agreed_state *verdict_state(const struct verdict *verdict);

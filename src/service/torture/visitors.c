@@ -388,7 +388,7 @@ static void unlock_wrongly(struct run *run, uint32_t number)
 	rest(run, number);
 }
 
-/* --- what it does --- */
+/* --- acts of a client --- */
 
 static uint32_t draw_lock(struct run *run)
 {
@@ -465,9 +465,9 @@ static void begin_something(struct run *run, uint32_t number)
 		want_lock(run, number);
 }
 
-/* The client has waited long enough: it goes away, or gives a second command, which the node
- * refuses while the first one waits. The second may still be granted, because the node may find in
- * the same call that the time of the first is over. So a client that can hold no further lock goes
+/* The client has waited long enough: it goes away, or gives a second command, which the node must
+ * refuse while the first one waits. But the second may even be granted, if the node finds in the
+ * same call that the timeout of the first is over. So a client that can hold no further lock goes
  * away. */
 static void lose_patience(struct run *run, uint32_t number)
 {
@@ -500,7 +500,7 @@ void visitor_on_event(struct run *run, const struct event *event)
 		begin_something(run, event->node);
 }
 
-/* --- what it is told --- */
+/* --- replies and events --- */
 
 static uint32_t find_client(const struct run *run, uint32_t place, uint64_t session)
 {

@@ -93,8 +93,8 @@ void witness_view(struct realm *realm, uint32_t place)
 	                                       .seats_count = told.seats_count});
 }
 
-/* Checks that a node whose lease lapses leaves all locks at once. A circulating token may let it in
- * again at the same moment, so that algorithms with such a token are not checked. */
+/* Checks that a node whose lease lapses leaves all locks at once. Algorithms with a circulating
+ * token are not checked, because the token may let the node in again at the same moment. */
 void witness_ticked(struct realm *realm, uint32_t place)
 {
 	const struct realm_host *host = &realm->hosts[place];

@@ -1,6 +1,6 @@
 /*
- * Tells the judge (verdict.h) what happens in a realm, from what an observer of its hosts and
- * clients could see. A trace and a diagram get the same.
+ * Observes the hosts and clients of a realm, and tells the judge (verdict.h) what happens. The
+ * trace and the diagram get the same information.
  */
 #ifndef TORTURE_WITNESS_H
 #define TORTURE_WITNESS_H

@@ -9,7 +9,8 @@
 #include <raft.h>
 #include <stdlib.h>
 
-/* Applies everything that the disk has. Nobody can tell any more which entries were committed. */
+/* Applies all entries on the disk, because nobody can tell any more which of them were
+ * committed. */
 static bool replay(const struct durable_content *content, const struct state_settings *settings,
                    struct agreed_state *state)
 {

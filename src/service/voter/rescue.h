@@ -1,12 +1,12 @@
 /*
- * A way out when most voters are lost for good: the disk of one that is left becomes a new cluster,
- * with this one voter.
+ * A rescue when most voters are lost for good: the disk of a remaining voter becomes the disk of a
+ * new cluster, in which it is the only voter.
  *
  * The disk may lack the last entries of the old cluster. So the new cluster has another identity,
- * which members of the old one refuse. Its server has another id, so that voters of the old cluster
- * that are not lost after all never take it for the one they knew. It does nothing until every
- * lease of the old cluster has ended, and its fences begin far beyond those of the old one. The
- * view and all indices stay.
+ * which members of the old one refuse. Its server has another id, so that voters of the old
+ * cluster, if some are not lost after all, do not take it for the server they knew. The new cluster
+ * does nothing until every lease of the old one has ended, and its fences begin far above the old
+ * ones. The view and all indices stay.
  */
 #ifndef VOTER_RESCUE_H
 #define VOTER_RESCUE_H
@@ -18,7 +18,7 @@ struct rescue_options {
 	struct cluster_id cluster; /* the identity of the new cluster, drawn at random */
 	uint64_t server;           /* the id of the new server, drawn at random */
 	const char *name, *address;
-	/* The least fence, which is where a cluster that is created now would begin. */
+	/* Where the fences of a cluster that is created now would begin. */
 	uint64_t base;
 	struct state_settings settings; /* the settings, for a log that has no snapshot */
 };
@@ -31,8 +31,8 @@ enum rescue_result {
 	RESCUE_EDAMAGED = -4,
 };
 
-/* Makes the content of the new cluster's disk; `ret_disk` must be all zero before, and is unchanged
- * on failure. */
+/* Makes the content of the new cluster's disk. `ret_disk` must be a struct of zeros; a failure
+ * leaves it unchanged. */
 int rescue_content(const struct durable_content *content, const struct rescue_options *options,
                    struct shadow *ret_disk);
 

@@ -42,7 +42,7 @@ void roster_electors(const uint8_t *bytes, size_t size, uint64_t index,
 		const char *address = skip_word(servers.servers[i].address);
 		const char *name = skip_word(address);
 		struct entry_text address_text = {address, strcspn(address, " ")};
-		/* A place that roster_place did not make may have a longer name. */
+		/* An address that was not made by roster_place may have a longer name. */
 		bool fits =
 		        strlen(name) <= ENTRY_NAME_MAX && address_text.size <= ENTRY_ADDRESS_MAX;
 		if (servers.servers[i].role == RAFT_VOTER && *name != '\0' && fits)

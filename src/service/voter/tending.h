@@ -1,6 +1,6 @@
 /*
- * How a leader changes the voters: it asks the electorate what should change next, and asks the log
- * to change it.
+ * A leader's care for the voters: it asks the electorate which change should come next, and submits
+ * that change to the log.
  */
 #ifndef VOTER_TENDING_H
 #define VOTER_TENDING_H

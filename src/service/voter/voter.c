@@ -11,10 +11,12 @@
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-/* The log must have a new leader long before leases end. */
+/* An election takes a small part of a lease, so that there is a new leader long before leases
+ * end. */
 enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50, TENDINGS_IN_LEASE = 100 };
 
-/* With a longer lease, another leader is still elected after a few seconds. */
+/* With a longer lease the times of the log do not grow further: a new leader is elected within a
+ * few seconds. */
 #define LEASE_NS_MAX (UINT64_C(30000) * MS)
 
 static uint64_t limit_lease(uint64_t lease_ns)
@@ -29,7 +31,7 @@ struct voter {
 	uint64_t id;
 	char place[ROSTER_PLACE_MAX + 1]; /* the address of this server in the log */
 	uint64_t now;
-	bool leads;       /* the warden was told last that this voter leads */
+	bool leads;       /* what the warden was last told: whether this voter leads */
 	uint64_t tend_at; /* when a leader checks again who votes */
 	uint64_t lease_ns;
 	struct electors voters;
@@ -111,16 +113,16 @@ bool voter_hand_over(struct voter *voter, uint64_t now)
 	return false;
 }
 
-void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now)
+const char *voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now)
 {
 	advance(voter, now);
-	warden_forbid(voter->warden, name, forbid, voter->now);
+	return warden_forbid(voter->warden, name, forbid, voter->now);
 }
 
-void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now)
+const char *voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now)
 {
 	advance(voter, now);
-	warden_vote(voter->warden, name, vote, voter->now);
+	return warden_vote(voter->warden, name, vote, voter->now);
 }
 
 bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
@@ -207,8 +209,8 @@ static void restore(struct voter *voter, const struct replica_effect *effect,
 	look_at_voters(voter, effect->index);
 }
 
-/* Adds the ids: a letter to a server whose disk is lost must not reach the server that replaces
- * it. */
+/* Adds the ids of sender and receiver: a letter to a server whose disk is lost must not reach the
+ * server that replaces it. */
 static void address(struct voter *voter, const struct replica_effect *effect,
                     struct voter_effect *ret_effect)
 {
@@ -247,8 +249,7 @@ static bool take_from_log(struct voter *voter, struct voter_effect *ret_effect)
 	return true;
 }
 
-/* A proposal that is refused, because another voter leads by now, is lost. The warden expects
- * that. */
+/* A proposal is lost if another voter leads by now. The warden expects that. */
 static bool take_from_warden(struct voter *voter, struct voter_effect *ret_effect)
 {
 	struct warden_effect effect;
@@ -276,8 +277,8 @@ static void change_lead(struct voter *voter)
 		electorate_begin(voter->electorate, voter->now);
 }
 
-/* A leader looks at its servers often, because one may catch up between two entries. Returns true
- * if it has looked now; then there may be effects. */
+/* A leader checks often who should vote, because a server may catch up between two entries. Returns
+ * true if it has checked now; then there may be effects. */
 static bool tend(struct voter *voter)
 {
 	if (!voter->leads || voter->now < voter->tend_at)
@@ -307,7 +308,7 @@ bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
 	}
 }
 
-/* --- the beginning and the end --- */
+/* --- creating and freeing --- */
 
 static bool can_restore(void *context, uint64_t index, const uint8_t *bytes, size_t size)
 {

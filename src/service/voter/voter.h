@@ -1,14 +1,14 @@
 /*
- * A voter: a server of the replicated log (replica.h) and the warden (warden.h) that it feeds. The
- * warden applies what the log commits; the log is asked for what the warden of a leader proposes. A
- * leader also makes sure that the right servers vote (electorate.h).
+ * A voter: a server of the replicated log (replica.h) together with a warden (warden.h). The warden
+ * applies the entries that the log commits. While this voter leads, entries that the warden
+ * proposes go to the log. A leader also makes sure that the right servers vote (electorate.h).
  *
- *	in:  letters of other voters, petitions of members and candidates, "write n is durable",
- *	     the time
- *	out: writes, in order; letters; bulletins for members; what was applied, for an observer
+ * 	in:  letters of other voters, petitions of members and candidates, "write n is durable",
+ * 	     the time
+ * 	out: writes, in order; letters; bulletins for members; what was applied, for an observer
  *
- * Every entry of the log counts as one of the warden's, even those that only concern the log, so
- * that an index means the same to both.
+ * The warden gets every entry, even those that only concern the log, so that an index means the
+ * same to both.
  *
  * Time is the lease clock of the host in nanoseconds. No I/O, no clock. The caller takes effects
  * after every call until there are none; an effect's pointers are valid until the next call.
@@ -21,14 +21,14 @@
 #include "warden.h"
 
 struct voter_options {
-	uint64_t id; /* a random number drawn with the disk's first content; not 0 */
+	uint64_t id; /* a random number, drawn when the disk was created; not 0 */
 	const char *name, *address;
 	const struct durable_content *content;
 	struct state_settings settings; /* the settings of a cluster that has no snapshot yet */
 	struct wiring wiring;
 	struct electorate_options electorate;
-	/* After how many entries a snapshot is taken. As many entries are kept, for voters that lag
-	 * a little. */
+	/* After how many entries a snapshot is taken. The same number of entries is kept, for
+	 * voters that lag a little. */
 	uint32_t snapshot_every;
 	uint32_t seed; /* the seed of the random part of timeouts */
 };
@@ -38,23 +38,22 @@ struct voter;
 struct voter *voter_create(const struct voter_options *options, uint64_t now);
 void voter_destroy(struct voter *voter);
 
-/* Returns false if the letter is malformed. A letter to another server is dropped: it was meant for
- * another disk. */
+/* Takes a letter. Returns false if it is malformed. A letter to another server id is dropped: it
+ * was meant for another disk. */
 bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
 bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
-/* A leader that is going to end hands the lead to another voter. Returns false if none can take it
- * now, or if this voter does not lead. */
+/* Hands the lead to another voter, because this process is going to end. Returns false if no voter
+ * can take it now, or if this one does not lead. */
 bool voter_hand_over(struct voter *voter, uint64_t now);
-/* Proposes that a name be forbidden or allowed, as an operator wants, if this voter leads. */
-void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
-/* Proposes that a name should vote or should not, as an operator wishes, if this voter leads. */
-void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
+/* Take an operator's order (warden_forbid, warden_vote). Return NULL, or why it is refused. */
+const char *voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
+const char *voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
 /* Takes an INVITE or an ADMIT (warden_invitation). */
 bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
-/* Takes the list of voters that a member was told, to pass it on to those who ask here. */
+/* Takes the list of voters that this voter's member was told, to pass it on to members that ask
+ * here. */
 void voter_electors(struct voter *voter, const struct electors *electors);
-/* Tells that the write with this number is durable. It must be the next of the writes that came
- * out. */
+/* Call it when the write with this number is durable, for each write in order. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
 void voter_tick(struct voter *voter, uint64_t now);

@@ -5,6 +5,7 @@
 #include "exchange.h"
 #include "figures.h"
 #include "memory.h"
+#include "pace.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -55,6 +56,7 @@ struct hub {
 	bool asks_status; /* a STATUS for the viewers is among the pending questions */
 	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
 	struct changes changes;
+	struct pace pace;
 	json_t *info;       /* the last reply to INFO that is not shown yet, or NULL */
 	struct why unheard; /* why the node tells no changes; "": it does, or was not asked yet */
 	struct why why;
@@ -100,17 +102,24 @@ static void tell_gone(struct hub *hub)
 	             json_pack("{s:I, s:o}", "at_ms", (json_int_t)now_ms(), "why", why));
 }
 
+/* Changes that were not told to viewers yet are lost, and so is what was counted. */
+static void unsubscribe(struct hub *hub)
+{
+	exchange_close(&hub->events);
+	changes_clear(&hub->changes);
+	hub->pace = (struct pace){0};
+}
+
 /* The node is gone: everything that it was asked fails, and viewers are told. */
 static void lose_node(struct hub *hub)
 {
 	bool was_up = hub_has_node(hub);
 
 	exchange_close(&hub->node);
-	exchange_close(&hub->events);
+	unsubscribe(hub);
 	json_decref(hub->info);
 	hub->info = NULL;
 	hub->asks_status = false;
-	changes_clear(&hub->changes);
 	set_up(hub, false);
 	while (hub->pending_count > 0) {
 		struct ask *ask = hub->pending[hub->pending_first].ask;
@@ -207,6 +216,11 @@ static json_t *make_status(struct hub *hub, json_t *status)
 	if (hub->unheard.text[0] != '\0')
 		json_object_set_new(sample, "unheard",
 		                    figures_text(hub->unheard.text, strlen(hub->unheard.text)));
+	else if (pace_is_busy(&hub->pace))
+		json_object_set_new(sample, "unheard",
+		                    json_sprintf("there are too many changes, more than %d in a "
+		                                 "second",
+		                                 PACE_A_SECOND));
 	return sample;
 }
 
@@ -303,6 +317,7 @@ static void subscribe(struct hub *hub)
 	     exchange_send(&hub->events, all_changes, 2, &hub->why) < 0))
 		exchange_close(&hub->events);
 	free(found);
+	pace_begin(&hub->pace, now_ms());
 }
 
 /* A right that was missing may have been given since. */
@@ -322,23 +337,33 @@ static void take_subscribed(struct hub *hub, const redisReply *reply)
 		hub->unheard.text[0] = '\0';
 }
 
+/* Returns true if it was one too many: the connection is closed then, by which the node forgets the
+ * subscription at once, and what it has written already need not be read. */
+static bool take_change(struct hub *hub, const redisReply *reply)
+{
+	const redisReply *name = reply->element[2], *message = reply->element[3];
+	int64_t now = now_ms();
+
+	changes_add(&hub->changes, now, name->str, name->len, message->str, message->len);
+	return pace_count(&hub->pace, now);
+}
+
 static void read_events(struct hub *hub)
 {
 	redisReply *reply;
+	bool pauses = false;
 	int some;
 
-	while ((some = exchange_receive(&hub->events, 0, &reply, &hub->why)) > 0) {
+	while (!pauses && (some = exchange_receive(&hub->events, 0, &reply, &hub->why)) > 0) {
 		if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 4 &&
 		    reply->element[2]->type == REDIS_REPLY_STRING &&
 		    reply->element[3]->type == REDIS_REPLY_STRING)
-			changes_add(&hub->changes, now_ms(), reply->element[2]->str,
-			            reply->element[2]->len, reply->element[3]->str,
-			            reply->element[3]->len);
+			pauses = take_change(hub, reply);
 		else
 			take_subscribed(hub, reply);
 		freeReplyObject(reply);
 	}
-	if (some < 0)
+	if (pauses || some < 0)
 		exchange_close(&hub->events);
 }
 
@@ -406,12 +431,13 @@ static void look(struct hub *hub)
 		subscribe_again(hub);
 		ask_for_viewers(hub);
 	}
-	if (viewed && hub_has_node(hub) && !is_open(&hub->events))
+	if (is_open(&hub->events))
+		pace_look(&hub->pace, now);
+	if (viewed && hub_has_node(hub) && !is_open(&hub->events) &&
+	    !pace_is_paused(&hub->pace, now))
 		subscribe(hub);
-	if (!viewed && is_open(&hub->events)) {
-		exchange_close(&hub->events);
-		changes_clear(&hub->changes);
-	}
+	if (!viewed)
+		unsubscribe(hub);
 	if (now >= hub->bundle_ms)
 		flush_changes(hub);
 	if (viewed && now >= hub->beat_ms) {
@@ -430,8 +456,10 @@ static int time_to_wait(struct hub *hub)
 		if (is_open(&hub->node))
 			next = hub->status_ms < next ? hub->status_ms : next;
 		/* A subscription that ended is made again. */
-		if (is_open(&hub->node) && !is_open(&hub->events) && now + DIAL_MS < next)
-			next = now + DIAL_MS;
+		int64_t again =
+		        pace_is_paused(&hub->pace, now) ? hub->pace.paused_till : now + DIAL_MS;
+		if (is_open(&hub->node) && !is_open(&hub->events) && again < next)
+			next = again;
 	}
 	if (!is_open(&hub->node))
 		next = hub->dial_ms < next ? hub->dial_ms : next;

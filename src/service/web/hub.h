@@ -2,7 +2,7 @@
  * The one client of the node: a thread that asks for all viewers together.
  *
  * While somebody views, it asks STATUS once a second and is subscribed to all changes, which it
- * bundles ten times a second. Otherwise it only keeps a connection, by which it notices that the
+ * bundles ten times a second; not while there are too many of them (pace.h). Otherwise it only keeps a connection, by which it notices that the
  * node goes away. While there is no node, it looks for one several times a second. What a request
  * needs from the node (INFO, STATUS, BREAK) it asks on the same connection.
  */

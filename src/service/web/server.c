@@ -22,8 +22,8 @@ enum {
 	STREAM_BLOCK = 8192,    /* the most bytes of a stream that are read at a time */
 };
 
-/* How many locks a page of /api/status has. */
-enum { COUNT_DEFAULT = 100, COUNT_MAX = 1000 };
+/* How many locks a page of /api/status has, and how many there may be before it. */
+enum { COUNT_DEFAULT = 100, COUNT_MAX = 1000, SKIP_MAX = 1000000000 };
 
 static const char type_text[] = "text/plain; charset=utf-8";
 static const char type_json[] = "application/json";
@@ -295,8 +295,7 @@ static int read_query(struct MHD_Connection *connection, struct job *job, struct
 	if (count != NULL &&
 	    request_number(count, "count", 1, COUNT_MAX, &job->count, problem) != 0)
 		return -1;
-	return skip == NULL ? 0
-	                    : request_number(skip, "skip", 0, HUB_LOCKS_MAX, &job->skip, problem);
+	return skip == NULL ? 0 : request_number(skip, "skip", 0, SKIP_MAX, &job->skip, problem);
 }
 
 static enum MHD_Result serve_status(struct job *job)

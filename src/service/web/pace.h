@@ -1,0 +1,36 @@
+/*
+ * Decides when to stop listening to changes. A node pays for every change that it tells, and viewers
+ * see few of them: beyond PACE_A_SECOND it is better not to be subscribed for a while. Pauses become
+ * longer while it stays busy.
+ */
+#ifndef WEB_PACE_H
+#define WEB_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	PACE_A_SECOND = 1500, /* the most changes that are listened to in a second */
+	PACE_PAUSE_MS = 1000, /* the first pause; each that follows is twice as long */
+	PACE_PAUSE_MS_MAX = 8000,
+};
+
+/* All zero means calm. */
+struct pace {
+	int64_t second_ms;   /* when the second began in which changes are counted */
+	unsigned count;      /* how many changes that second has had so far */
+	int64_t pause_ms;    /* the length of the latest pause; 0: a calm second has passed since */
+	int64_t paused_till; /* when that pause ends */
+};
+
+/* Call it when listening begins. */
+void pace_begin(struct pace *pace, int64_t now_ms);
+/* Notes that time has passed while listening. */
+void pace_look(struct pace *pace, int64_t now_ms);
+/* Counts a change. Returns true if a pause begins: nothing must be listened to until it ends. */
+bool pace_count(struct pace *pace, int64_t now_ms);
+/* Is it a pause, or was the last one not followed by a calm second yet? Changes are missing then. */
+bool pace_is_busy(const struct pace *pace);
+bool pace_is_paused(const struct pace *pace, int64_t now_ms);
+
+#endif

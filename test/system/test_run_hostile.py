@@ -1,0 +1,89 @@
+"""`baton run` with commands that are hard to kill (hostile.c): the next holder finds nothing of them, and strangers live on."""
+import os
+import signal
+import subprocess
+import unittest
+
+from baton import BATON
+from cluster import until
+from resp import Client
+from running import PATIENCE
+from service import ServiceTest, is_alive
+
+HOSTILE = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "hostile")
+KINDS = ("apart", "avenger", "bomb 300", "borrower", "chain 100000", "deaf", "debugger", "leaderless", "liars", "stopped", "twins")
+# Every process of the command keeps the file `inside` locked as long as it lives.
+COMMAND = "exec 9>inside; flock -n 9 || exit 99; echo $$; exec {} {}"
+
+
+class Hostile(ServiceTest):
+    lease = "5s"
+
+    def begin(self, kind):
+        """Returns (baton run, its command)."""
+        run = self.start("run", "x", "sh", "-c", COMMAND.format(HOSTILE, kind))
+        command = int(run.stdout.readline())
+        until("it is ready", lambda: run.stdout.readline() == "ready\n")
+        return run, command
+
+    def check(self, kind, how):
+        stranger = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(self.end, stranger)
+        run, command = self.begin(kind)
+        heir = self.start("run", "x", "sh", "-c", "exec 9>inside; flock -n 9 || exit 99")
+        self.wait_for_waiters("x")
+        how(run, command)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        self.assertEqual(self.commands("x"), [])
+        run.wait(PATIENCE)
+        self.assertTrue(is_alive(stranger.pid))
+
+    def break_it(self, _run, _command):
+        fence = self.status("x")["locks"][0]["fence"]
+        with Client(self.node.socket) as client:
+            self.assertEqual(client.call("BREAK", "x", fence), 1)
+
+    @staticmethod
+    def kill_run(run, _command):
+        run.kill()
+
+    @staticmethod
+    def kill_guardian(run, _command):
+        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+
+    def test_many_runs_within_runs(self):
+        """Each of them gives its own lock back after its command has ended, and all of that must be over in time."""
+        for how in (self.break_it, self.kill_run):
+            with self.subTest(how=how.__name__):
+                command = ["sh", "-c", "exec 9>inside; flock -n 9 || exit 99; echo ready; sleep 1000; :"]
+                for depth in range(9):
+                    command = [BATON, "run", f"within{depth}", *command]
+                run = self.start("run", "--grace", "0", "x", *command)
+                self.assertEqual(run.stdout.readline(), "ready\n")
+                locks = ("x", "within0", "within8")
+                heirs = [self.start("run", lock, "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99") for lock in locks]
+                for lock in locks:
+                    self.wait_for_waiters(lock)
+                how(run, None)
+                self.assertEqual(heirs[0].wait(PATIENCE), 0)
+                self.assertEqual(self.commands("x"), [])
+                self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0, 0, 0])
+
+    def test_one_that_says_it_is_a_guardian_and_makes_others(self):
+        """Guardians are killed last. This one is never alone."""
+        for how in (self.break_it, self.kill_run):
+            with self.subTest(how=how.__name__):
+                self.check("breeder", how)
+
+    def test_each_kind(self):
+        for kind in KINDS:
+            for how in (self.break_it, self.kill_run, self.kill_guardian):
+                with self.subTest(kind=kind, how=how.__name__):
+                    if kind == "apart" and os.getuid() != 0:
+                        self.skipTest("namespaces need root")
+                    self.check(kind, how)
+
+
+if __name__ == "__main__":
+    unittest.main()
