@@ -66,15 +66,15 @@ class Peer:
         self.wrap = wrap or (lambda connection, _: connection)
         self.process, self.server = (int.from_bytes(os.urandom(7), "little") | 1 for _ in range(2))
         self.view, self.serial, self.flood, self.over, self.leaving = None, 0, 0, False, False
-        self.reported = {} # for each node, the last epoch in which this member reported to it
+        self.reported = {} # for each node, the last epoch in which this member reported to it, and the number of that frame
         self.links, self.sent, self.posts = {}, {}, {} # links, by name; the last frame's number; engine connections
         self.heard, self.said = {}, {} # the frames from each node and to it, by name
         self.servers = {} # the data directories of the nodes
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
         for node, port in nodes:
-            self.connect(node, port)
+            self.connect(node, self.call(node, port))
         self.spawn(self.accept)
         self.spawn(self.petition)
 
@@ -111,16 +111,27 @@ class Peer:
         return charter
 
     def call(self, node, port, charter=None):
-        """Returns a connection of the engine, after its handshake."""
+        """Returns a connection of the engine, after its handshake. A node gives up a handshake after a second, which a busy machine
+        may take: then the next one is tried."""
+        return until(f"{node} takes a call", lambda: self.try_call(node, port, charter))
+
+    def try_call(self, node, port, charter=None):
+        try:
+            return self.call_once(node, port, charter)
+        except (OSError, AssertionError):
+            return None
+
+    def call_once(self, node, port, charter=None):
+        charter = charter or self.charter(node, port)
         connection = self.dial(port)
-        connection.sendall(self.say_call(node, charter or self.charter(node, port)))
+        connection.sendall(self.say_call(node, charter))
         assert read_hello(connection)[0] == CALL
         connection.settimeout(None)
         return connection
 
-    def connect(self, node, port):
-        self.posts[node] = self.call(node, port)
-        self.spawn(self.read_post, self.posts[node])
+    def connect(self, node, connection):
+        self.posts[node] = connection
+        self.spawn(self.read_post, connection)
 
     def petition(self):
         while not self.over:
@@ -134,7 +145,8 @@ class Peer:
                 try:
                     self.posts[node].sendall(packet)
                 except (OSError, ValueError):
-                    self.connect(node, port)
+                    if connection := self.try_call(node, port): # or else with the next petition
+                        self.connect(node, connection)
             time.sleep(0.2)
 
     def news(self):
@@ -169,7 +181,7 @@ class Peer:
                 self.view = view
             if is_new:
                 self.flood = 0
-        if is_new and self.seat() is not None:
+        if is_new:
             self.report()
 
     # --- links ---
@@ -183,23 +195,27 @@ class Peer:
     def accept(self):
         while not self.over:
             try:
-                connection = self.wrap(self.listener.accept()[0], True)
-                connection.settimeout(30)
-                kind, _, body = read_hello(connection)
-            except (OSError, AssertionError):
-                continue
-            if kind != HELLO: # a call, which this member does not need
-                connection.close()
-                continue
-            _, self.setup, incarnation, _, received = struct.unpack("<5Q", body[:40])
-            name = body[41:41 + body[40]].decode()
-            connection.sendall(self.say_hello(name, incarnation))
-            connection.settimeout(None)
-            with self.lock:
-                self.links[name], self.sent[name] = connection, received
-            if self.seat() is not None:
-                self.report(name)
-            self.spawn(self.drain, name, connection)
+                self.welcome(self.listener.accept()[0])
+            except (OSError, AssertionError): # a node gives up a handshake after a second and dials again
+                pass
+
+    def welcome(self, connection):
+        connection.settimeout(30)
+        connection = self.wrap(connection, True)
+        kind, _, body = read_hello(connection)
+        if kind != HELLO: # a call, which this member does not need
+            connection.close()
+            return
+        _, self.setup, incarnation, _, received = struct.unpack("<5Q", body[:40])
+        name = body[41:41 + body[40]].decode()
+        connection.sendall(self.say_hello(name, incarnation))
+        connection.settimeout(None)
+        with self.lock:
+            self.links[name], self.sent[name] = connection, received
+            if self.reported.get(name, (0, 0))[1] > received: # the former link was cut before the node had read the report
+                del self.reported[name]
+            self.report(name)
+        self.spawn(self.drain, name, connection)
 
     def say_hello(self, name, peer_process, process=None):
         return hello(HELLO, VERSION, struct.pack("<5Q", self.cluster, self.setup, process or self.process, peer_process, 0) +
@@ -245,8 +261,15 @@ class Peer:
     def report(self, only=None):
         """Reports that this member holds nothing, once per epoch to each node."""
         with self.lock:
-            names = [name for name in self.links if only in (None, name) and self.reported.get(name) != self.view["epoch"]]
-        for name in names:
-            self.reported[name] = self.view["epoch"]
-            self.flood = max(self.flood, 1)
-            self.send_frame(name, self.head(5) + numbers(self.seat()[0], 0, 1) + b"\1")
+            if self.seat() is None:
+                return
+            epoch = self.view["epoch"]
+            for name in list(self.links) if only is None else [only]:
+                if self.reported.get(name, (0, 0))[0] == epoch:
+                    continue
+                self.reported[name] = epoch, self.sent[name] + 1
+                self.flood = max(self.flood, 1)
+                try:
+                    self.send_frame(name, self.head(5) + numbers(self.seat()[0], 0, 1) + b"\1")
+                except OSError: # the link is cut; the next one gets the report
+                    pass

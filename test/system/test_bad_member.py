@@ -32,6 +32,8 @@ class Member(unittest.TestCase):
         wrap, each = None, None
         if cls.secure:
             cls.certificates = Certificates(cls.folder.name)
+            # They are made before any connection, because a node waits only a second for a handshake.
+            cls.contexts = {server: cls.make_context(server) for server in (False, True)}
             each = lambda index: cls.certificates.options(f"n{index + 1}")
             wrap = cls.wrap
         cls.cluster = Cluster(2, "--lease", f"{LEASE_S}s", each=each).start()
@@ -45,12 +47,16 @@ class Member(unittest.TestCase):
 
     @classmethod
     def wrap(cls, connection, server):
+        return cls.contexts[server].wrap_socket(connection, server_side=server)
+
+    @classmethod
+    def make_context(cls, server):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.load_verify_locations(cls.certificates.path("ca.crt"))
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_cert_chain(*cls.certificates.make("node", "z9"))
-        return context.wrap_socket(connection, server_side=server)
+        return context
 
     @classmethod
     def find_lock(cls):
@@ -365,7 +371,7 @@ class Plain(Member):
                     break # there is no room any more
             other = Peer.__new__(Peer)
             other.name, other.address, other.process, other.server, other.wrap = "y1", "127.0.0.1:1", 77, 78, lambda connection, _: connection
-            with other.call("n1", port, charter):
+            with other.call_once("n1", port, charter):
                 pass
         self.assertIn("it has too many connections: the oldest ones are closed", node.log())
 
