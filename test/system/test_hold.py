@@ -29,8 +29,8 @@ class Lock(ServiceTest):
 
     def test_exit_codes(self):
         for words, code, says in [
-                (["x"], 0, ""), (["-n", "x"], 0, ""), (["x", "-w", "1s"], 0, ""), (["--json", "x"], 0, ""),
-                (["-x", "-w", ".5", "x"], 0, ""), (["-e", "--timeout", "1", "--exclusive", "x"], 0, ""),
+                (["x"], 0, ""), (["-n", "x"], 0, ""), (["x", "-w", "60s"], 0, ""), (["--json", "x"], 0, ""),
+                (["-x", "-w", "60.5", "x"], 0, ""), (["-e", "--timeout", "60", "--exclusive", "x"], 0, ""),
                 (["--verbose", "x"], 0, "'x' is held (fence"),
                 (["-s", "x"], 64, "there are no shared locks"), (["-u", "x"], 64, "'baton break' takes a lock"),
                 (["-o", "x"], 64, "unknown option '-o'"), (["-F", "x"], 64, "unknown option '-F'"),
@@ -169,9 +169,9 @@ class Elections(ServiceTest):
     def test_exit_codes(self):
         for words, code, says in [
                 (["job", "v", "--", "sh", "-c", "exit 7"], 7, ""), (["job", "", "--", "true"], 0, ""),
-                (["job", "v", "--", "./nonesuch"], 127, "No such file"), (["-w", "1s", "job", "v", "--", "false"], 1, ""),
+                (["job", "v", "--", "./nonesuch"], 127, "No such file"), (["-w", "60s", "job", "v", "--", "false"], 1, ""),
                 (["--grace", "0", "job", "v", "--", "echo", "--", "-x"], 0, ""),
-                (["--timeout", "1", "job", "v", "--", "sh", "-c", "kill -INT $$"], -signal.SIGINT, ""),
+                (["--timeout", "60", "job", "v", "--", "sh", "-c", "kill -INT $$"], -signal.SIGINT, ""),
                 ([], 64, "a name and a value are needed"), (["job"], 64, "a name and a value are needed"),
                 (["job", "v", "w"], 64, "unexpected 'w': '--' goes before a command"),
                 (["job", "v", "--"], 64, "a command is needed after '--'"),
@@ -186,8 +186,9 @@ class Elections(ServiceTest):
                 self.assertIn(says, err)
 
     def test_a_command_that_leads(self):
-        code, out, _ = self.run_baton("elect", "job", "here", "--", "sh", "-c",
-                                      f'echo "$BATON_LOCK $BATON_NODE"; timeout 1 {BATON} observe job | head -n 1')
+        os.mkfifo(self.path("seen"))
+        script = f'echo "$BATON_LOCK $BATON_NODE"; {BATON} observe job >"$0" & read -r line <"$0"; echo "$line"; kill $!'
+        code, out, _ = self.run_baton("elect", "job", "here", "--", "sh", "-c", script, self.path("seen"))
         name, leader = out.splitlines()
         self.assertEqual((code, name), (0, "job alpha"))
         self.assertRegex(leader, r"^\d+ alpha here$")
@@ -199,7 +200,7 @@ class Elections(ServiceTest):
 
     def test_a_node_that_hangs_cannot_say_who_leads(self):
         self.lead("first")
-        campaign = self.start("elect", "-w", "500ms", "-E", "5", "job", "second")
+        campaign = self.start("elect", "-w", "5s", "-E", "5", "job", "second") # long enough to stop the node meanwhile
         self.wait_for_waiters("job")
         self.node.process.send_signal(signal.SIGSTOP)
         try:

@@ -76,8 +76,8 @@ class ExitCodes(ServiceTest):
         (["-S", "/nowhere/baton.sock", "x", "true"], 69, "no node at /nowhere/baton.sock"),
         (["-S", "127.0.0.1:1", "x", "true"], 69, "no node at 127.0.0.1:1"),
         (["-n", "x", "true"], 0, ""),
-        (["-nw1", "x", "true"], 0, ""),
-        (["-w", "1s", "-E", "3", "x", "true"], 0, ""),
+        (["-nw60", "x", "true"], 0, ""),
+        (["-w", "60s", "-E", "3", "x", "true"], 0, ""),
         (["--nonblock", "x", "true"], 0, ""),
         # flock's letters
         (["--nb", "x", "true"], 0, ""),
@@ -91,8 +91,8 @@ class ExitCodes(ServiceTest):
         (["-w", ".007", "x", "true"], 0, ""),
         (["-w", ".5s", "x", "true"], 0, ""),
         (["-w", "0.0", "x", "true"], 0, ""),
-        (["--timeout", "1", "x", "true"], 0, ""),
-        (["--timeout=1.5", "x", "true"], 0, ""),
+        (["--timeout", "60", "x", "true"], 0, ""),
+        (["--timeout=60.5", "x", "true"], 0, ""),
         (["-w", ".", "x", "true"], 64, "-w '.'"),
         (["-w", "..5", "x", "true"], 64, "-w '..5'"),
         (["-w", ".5parsecs", "x", "true"], 64, "-w '.5parsecs': a time such as"),
@@ -172,7 +172,7 @@ class ExitCodes(ServiceTest):
     def test_no_node_while_waiting(self):
         self.hold("x")
         # Without a limit `baton run` would wait for another node.
-        waiter = self.start("run", "-w", "5s", "x", "touch", self.path("entered"))
+        waiter = self.start("run", "-w", "10s", "x", "touch", self.path("entered"))
         self.wait_for_waiters("x")
         self.node.stop(signal.SIGKILL)
         self.assertEqual(self.finish(waiter)[0], 69)
