@@ -424,6 +424,36 @@ const struct electors *tenant_electors(const struct tenant *tenant)
 	return &tenant->electors;
 }
 
+bool tenant_believes_voter(const struct tenant *tenant, const char *name, uint64_t server)
+{
+	const struct electors *electors = &tenant->electors;
+
+	for (uint32_t i = 0; i < electors->count; i++) {
+		const struct elector *elector = &electors->list[i];
+		if (strcmp(elector->name, name) == 0 &&
+		    (elector->server == 0 || elector->server == server))
+			return true;
+	}
+	return electors->index == 0;
+}
+
+bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t server,
+                     enum bulletin_kind kind)
+{
+	return tenant_believes_voter(tenant, name, server) ||
+	       (kind == BULLETIN_ELECTORS && tenant_unanswered(tenant));
+}
+
+bool tenant_must_tell(const struct tenant *tenant, const struct electors *voters,
+                      const struct petition *petition)
+{
+	uint64_t index = tenant->electors.index;
+
+	if (index == 0 || voters == NULL)
+		return index != 0;
+	return petition->kind == PETITION_RENEW && petition->electors == 0 && voters->index < index;
+}
+
 bool tenant_removed(const struct tenant *tenant)
 {
 	return tenant->removed;

@@ -16,6 +16,7 @@
 #define ENGINE_TENANT_H
 
 #include "electors.h"
+#include "petition.h"
 #include "state.h"
 #include "wiring.h"
 
@@ -81,6 +82,26 @@ struct tenant_peer {
 
 /* Returns the voters, as far as they are known. */
 const struct electors *tenant_electors(const struct tenant *tenant);
+/* Does this member believe that the node with that name and data directory votes? One that was never
+ * told who votes believes those whom it was told to ask. */
+bool tenant_believes_voter(const struct tenant *tenant, const char *name, uint64_t server);
+/*
+ * Does this member believe a bulletin of that node? Only voters know what was agreed upon. While
+ * those that this member knows answer, nobody else can tell it of a view, or of other voters. If none
+ * has answered for a lease, they may all have been replaced; then any member may tell who votes now.
+ */
+bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t server,
+                     enum bulletin_kind kind);
+/*
+ * Must this member itself tell a petitioner who votes? `voters` is the list in the log of this
+ * process's own voter, or NULL if it has none. Yes if it has none; or if that list is older than
+ * what this member was told, and the petitioner knows no voters that answer.
+ *
+ * The voter itself never passes on what its member was told. Others believe a voter, and what the
+ * member was told may be a lie: it would spread to all.
+ */
+bool tenant_must_tell(const struct tenant *tenant, const struct electors *voters,
+                      const struct petition *petition);
 const struct tenant_peer *tenant_peers(const struct tenant *tenant, uint32_t *ret_count);
 
 enum tenant_effect_kind {

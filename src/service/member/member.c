@@ -67,42 +67,25 @@ void member_met(struct member *member, struct post *post)
 /* --- packets --- */
 
 /* Is the petition from the node that sent this packet? Nodes never pass petitions on. */
-static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_t size)
+static bool is_own_petition(const struct post *post, const struct petition *petition)
 {
-	struct petition petition;
-
-	return petition_read(bytes, size, &petition) && petition.process == post->call.process &&
-	       (petition.kind != PETITION_RENEW ||
-	        (petition.name.size == strlen(post->call.name) &&
-	         memcmp(petition.name.bytes, post->call.name, petition.name.size) == 0));
-}
-
-/*
- * Must this member itself tell a petitioner who votes? Yes if it has no voter; or if its voter's log
- * is behind what the member was told, and the petitioner knows no voters that answer.
- *
- * The voter itself never passes on what its member was told. Others believe a voter, and what the
- * member was told may be a lie: it would spread to all.
- */
-static bool must_tell(const struct member *member, const uint8_t *bytes, size_t size)
-{
-	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
-	struct petition petition;
-
-	if (electors->index == 0 || member->voter == NULL)
-		return electors->index != 0;
-	return petition_read(bytes, size, &petition) && petition.kind == PETITION_RENEW &&
-	       petition.electors == 0 && voter_voters(member->voter)->index < electors->index;
+	return petition->process == post->call.process &&
+	       (petition->kind != PETITION_RENEW ||
+	        (petition->name.size == strlen(post->call.name) &&
+	         memcmp(petition->name.bytes, post->call.name, petition->name.size) == 0));
 }
 
 static bool take_petition(struct member *member, const struct post *post, const uint8_t *bytes,
                           size_t size)
 {
-	if (!is_own_petition(post, bytes, size))
+	const struct tenant *tenant = resident_tenant(member->resident);
+	const struct electors *voters = member->voter != NULL ? voter_voters(member->voter) : NULL;
+	struct petition petition;
+
+	if (!petition_read(bytes, size, &petition) || !is_own_petition(post, &petition))
 		return false;
-	if (must_tell(member, bytes, size)) {
-		bulletin_write_electors(&member->out,
-		                        tenant_electors(resident_tenant(member->resident)));
+	if (tenant_must_tell(tenant, voters, &petition)) {
+		bulletin_write_electors(&member->out, tenant_electors(tenant));
 		post_to_process(member, post->call.process, PACKET_BULLETIN, member->out.bytes,
 		                member->out.bytes_count);
 	}
@@ -169,32 +152,10 @@ static bool take_order(struct member *member, const struct post *post, const uin
 	return true;
 }
 
-/* Does this member believe that the sender votes? One that was never told who votes believes those
- * whom it was told to ask. */
 static bool is_voter(const struct member *member, const struct post *post)
 {
-	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
-
-	for (uint32_t i = 0; i < electors->count; i++) {
-		const struct elector *elector = &electors->list[i];
-		if (strcmp(elector->name, post->call.name) == 0 &&
-		    (elector->server == 0 || elector->server == post->call.server))
-			return true;
-	}
-	return electors->index == 0;
-}
-
-/*
- * Is the sender of a bulletin to be believed? Only voters know what was agreed upon. While those that
- * this member knows answer, nobody else can tell it of a view, or of other voters. If none has
- * answered for a lease, they may all have been replaced; then any member may tell who votes now.
- *
- * Others are not cut off: a node may not know yet that it votes no more.
- */
-static bool may_tell(const struct member *member, const struct post *post, enum bulletin_kind kind)
-{
-	return is_voter(member, post) ||
-	       (kind == BULLETIN_ELECTORS && tenant_unanswered(resident_tenant(member->resident)));
+	return tenant_believes_voter(resident_tenant(member->resident), post->call.name,
+	                             post->call.server);
 }
 
 static bool take_bulletin(struct member *member, const struct post *post, const uint8_t *bytes,
@@ -204,7 +165,10 @@ static bool take_bulletin(struct member *member, const struct post *post, const 
 
 	if (!bulletin_read(bytes, size, &bulletin))
 		return false;
-	if (!may_tell(member, post, bulletin.kind))
+	/* Senders that are not believed are not cut off: a node may not know yet that it votes no
+	 * more. */
+	if (!tenant_believes(resident_tenant(member->resident), post->call.name, post->call.server,
+	                     bulletin.kind))
 		return true;
 	/* Only the leader acknowledges, or says that it leads. */
 	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))

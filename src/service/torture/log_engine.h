@@ -21,6 +21,8 @@ struct log_engine {
 	/* Returns false if the petition is malformed. */
 	bool (*petition)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
 	bool (*letter)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
+	/* Returns the voters according to the log of the voter of a process. */
+	const struct electors *(*voters)(const struct realm *realm, uint32_t place);
 	void (*on_event)(struct realm *realm, const struct event *event);
 
 	/* Asks the leader to forbid or invite a name, as an operator does. */
@@ -39,8 +41,6 @@ struct log_engine {
 	void (*wish)(struct realm *realm, const char *name, enum vote_wish vote);
 	/* Returns the id of the data directory of a host. */
 	uint64_t (*server)(const struct realm *realm, uint32_t place);
-	/* Called when a process has learned who the voters are. */
-	void (*told)(struct realm *realm, uint32_t place);
 	/* After all faults are over: returns NULL, or a sentence about what is not yet as it should
 	 * be. */
 	const char *(*unsettled)(const struct realm *realm, char room[192]);

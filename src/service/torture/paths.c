@@ -4,6 +4,8 @@
 #include "log_engine.h"
 #include "memory.h"
 #include "ordeal.h"
+#include "outbuffer.h"
+#include "petition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,8 @@ enum { PIECE_MAX = 700 };
 struct datagram {
 	uint32_t from, to;
 	enum path_kind kind;
-	uint64_t life; /* the number of the receiving process */
+	uint64_t life;   /* the number of the receiving process */
+	uint64_t server; /* the id of the sender's data directory; 0: it has none */
 	size_t size;
 	uint8_t bytes[];
 };
@@ -145,6 +148,7 @@ static void fly(struct realm *realm, uint32_t from, uint32_t to, enum path_kind 
 	datagram->to = to;
 	datagram->kind = kind;
 	datagram->life = realm->hosts[to].life;
+	datagram->server = realm_server(realm, from);
 	datagram->size = size;
 	memcpy(datagram->bytes, bytes, size);
 	realm_push(realm, realm->now + delay, REALM_DATAGRAM, to,
@@ -175,20 +179,63 @@ void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind 
 		fly(realm, from, to, kind, bytes, size, 3 * delay);
 }
 
+/* A process believes its own voter. Of others, it believes those that its tenant believes. */
+static bool is_believed(const struct realm *realm, uint32_t place, const struct datagram *datagram)
+{
+	struct bulletin bulletin;
+
+	return datagram->from == place ||
+	       (bulletin_read(datagram->bytes, datagram->size, &bulletin) &&
+	        tenant_believes(resident_tenant(realm->hosts[place].resident),
+	                        realm->hosts[datagram->from].name, datagram->server,
+	                        bulletin.kind));
+}
+
+/* The member of a process tells a petitioner who votes, if it must. */
+static void tell_voters(struct realm *realm, uint32_t place, const struct petition *petition)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	const struct tenant *tenant = resident_tenant(host->resident);
+	uint32_t to = realm_place_of(realm, petition->process);
+	struct out out;
+
+	if (to == REALM_NOWHERE || to == place || realm_paused(realm, place) ||
+	    !tenant_must_tell(tenant,
+	                      host->voter_lives ? realm->engine->voters(realm, place) : NULL,
+	                      petition))
+		return;
+	out_init(&out);
+	bulletin_write_electors(&out, tenant_electors(tenant));
+	paths_send(realm, place, to, PATH_BULLETIN, out.bytes, out.bytes_count);
+	out_free(&out);
+}
+
 static void deliver(struct realm *realm, uint32_t place, const struct datagram *datagram)
 {
 	struct realm_host *host = &realm->hosts[place];
 	const struct log_engine *engine = realm->engine;
+	struct petition petition;
 	bool good = true;
 
-	if (datagram->kind == PATH_BULLETIN) {
+	switch (datagram->kind) {
+	case PATH_BULLETIN:
+		if (!is_believed(realm, place, datagram))
+			return;
 		resident_bulletin(host->resident, datagram->bytes, datagram->size,
 		                  realm_read(realm, place, READER_RESIDENT));
 		realm_pump(realm, place);
-	} else if (host->voter_lives && datagram->kind == PATH_PETITION) {
-		good = engine->petition(realm, place, datagram->bytes, datagram->size);
-	} else if (host->voter_lives) {
-		good = engine->letter(realm, place, datagram->bytes, datagram->size);
+		break;
+	case PATH_PETITION:
+		good = petition_read(datagram->bytes, datagram->size, &petition);
+		if (good)
+			tell_voters(realm, place, &petition);
+		if (good && host->voter_lives)
+			good = engine->petition(realm, place, datagram->bytes, datagram->size);
+		break;
+	case PATH_LETTER:
+		good = !host->voter_lives ||
+		       engine->letter(realm, place, datagram->bytes, datagram->size);
+		break;
 	}
 	if (!good)
 		realm_wrong(realm, "%s sent something malformed",

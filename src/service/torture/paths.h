@@ -26,9 +26,9 @@ void paths_break(struct realm *realm, uint32_t place);
 void paths_heal(struct realm *realm);
 
 enum path_kind {
-	PATH_PETITION, /* to the voter of a host */
+	PATH_PETITION, /* to the process of a host, and its voter */
 	PATH_LETTER,   /* from one voter to another */
-	PATH_BULLETIN, /* from a voter to the resident of a host */
+	PATH_BULLETIN, /* to the resident of a host */
 };
 
 void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,

@@ -329,7 +329,6 @@ static void start(struct realm *realm, uint32_t place)
 
 	here->leads = false;
 	here->voter = voter_create(&options, realm_read(realm, place, READER_VOTER));
-	voter_electors(here->voter, &realm->hosts[place].electors);
 	pump(realm, place);
 }
 
@@ -343,9 +342,9 @@ static void stop(struct realm *realm, uint32_t place)
 	lose_writes(&here->disk, chance_below(&log->chance, here->disk.writes_count + 1));
 }
 
-static void told(struct realm *realm, uint32_t place)
+static const struct electors *voters(const struct realm *realm, uint32_t place)
 {
-	voter_electors(voter_at(realm, place)->voter, &realm->hosts[place].electors);
+	return voter_voters(voter_at(realm, place)->voter);
 }
 
 static uint64_t server(const struct realm *realm, uint32_t place)
@@ -404,6 +403,7 @@ static bool wipe(struct realm *realm, uint32_t place)
 	realm_note(realm, place, "has a new disk");
 	shadow_free(&disk->content);
 	shadow_init(&disk->content);
+	realm_name_voters(realm, place);
 	do {
 		disk->id = chance_next(&log->chance);
 	} while (disk->id == 0);
@@ -559,6 +559,7 @@ const struct log_engine raft_log = {
         .tick = tick,
         .petition = petition,
         .letter = letter,
+        .voters = voters,
         .on_event = on_event,
         .forbid = forbid,
         .slow = slow,
@@ -567,7 +568,6 @@ const struct log_engine raft_log = {
         .wipe = wipe,
         .wish = wish,
         .server = server,
-        .told = told,
         .unsettled = unsettled,
         .voters_change = true,
         .committed = committed,

@@ -42,30 +42,80 @@ void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock)
 		realm_push(realm, due, REALM_VOTER, place, host->voter_wake, 0);
 }
 
-/* --- effects --- */
+/* --- petitions --- */
 
-static void petition(struct realm *realm, uint32_t place, const struct resident_effect *effect)
+/* Sends a petition to those whom a member asks: its voters, its own voter and, if these do not
+ * answer, to every address that it knows. */
+static void petition(struct realm *realm, const struct realm_host *host,
+                     const struct resident_effect *effect)
 {
-	const struct electors *electors =
-	        tenant_electors(resident_tenant(realm->hosts[place].resident));
+	const struct tenant *tenant = resident_tenant(host->resident);
+	const struct electors *electors = tenant_electors(tenant);
+	struct tenant_view view = tenant_view(tenant);
+	bool wide = effect->wide && realm->engine->voters_change;
+	bool asked[REALM_HOSTS_MAX] = {false};
 
-	for (uint32_t i = 0; effect->wide && realm->engine->voters_change && i < realm->plan->nodes;
-	     i++)
-		paths_send(realm, place, i, PATH_PETITION, effect->bytes, effect->size);
-	if (effect->wide && realm->engine->voters_change)
-		return;
+	asked[host->place] = host->voter_lives;
 	for (uint32_t i = 0; i < electors->count; i++)
-		paths_send(realm, place, realm_at_address(electors->list[i].address), PATH_PETITION,
-		           effect->bytes, effect->size);
+		asked[realm_at_address(electors->list[i].address)] = true;
+	for (uint32_t i = 0; wide && i < host->addresses.count; i++)
+		asked[realm_at_address(host->addresses.list[i].address)] = true;
+	for (uint32_t i = 0; wide && i < view.seats_count; i++)
+		asked[realm_at_address(view.seats[i].address)] = true;
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (asked[i])
+			paths_send(realm, host->place, i, PATH_PETITION, effect->bytes,
+			           effect->size);
+	}
 }
 
-/* Keeps the list of voters, for the host's next process and for processes that ask this host. */
-static void keep_electors(struct realm *realm, struct realm_host *host)
+/* --- addresses --- */
+
+static void remember(struct realm_host *host, const char *name, const char *address)
 {
-	electors_copy(&host->electors, tenant_electors(resident_tenant(host->resident)));
-	if (host->voter_lives && realm->engine->told != NULL)
-		realm->engine->told(realm, host->place);
+	struct elector *known = (struct elector *)electors_find(&host->addresses, name);
+
+	if (known != NULL)
+		snprintf(known->address, sizeof(known->address), "%s", address);
+	else
+		electors_add(&host->addresses, 0, entry_text_of(name), entry_text_of(address));
 }
+
+/* A member keeps what it was told as addresses for its next process, in the same way as member.c. */
+static void remember_voters(const struct realm *realm, struct realm_host *host)
+{
+	const struct electors *electors = tenant_electors(resident_tenant(host->resident));
+
+	for (uint32_t i = 0; realm->engine->voters_change && i < electors->count; i++) {
+		if (electors_find(&host->addresses, electors->list[i].name) == NULL)
+			remember(host, electors->list[i].name, electors->list[i].address);
+	}
+}
+
+static void remember_members(const struct realm *realm, struct realm_host *host)
+{
+	struct tenant_view view = tenant_view(resident_tenant(host->resident));
+
+	for (uint32_t i = 0; realm->engine->voters_change && i < view.seats_count; i++) {
+		if (strcmp(view.seats[i].name, host->name) != 0)
+			remember(host, view.seats[i].name, view.seats[i].address);
+	}
+}
+
+/* If voters change, this is only a list of addresses: it has no index. */
+void realm_name_voters(struct realm *realm, uint32_t place)
+{
+	struct electors *addresses = &realm->hosts[place].addresses;
+
+	electors_clear(addresses, realm->engine->voters_change ? 0 : 1);
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		const struct realm_host *voter = &realm->hosts[realm->voters[i]];
+		electors_add(addresses, 0, entry_text_of(voter->name),
+		             entry_text_of(voter->address));
+	}
+}
+
+/* --- effects --- */
 
 static void take_effect(struct realm *realm, struct realm_host *host,
                         const struct resident_effect *effect)
@@ -80,7 +130,7 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 			actors_effect(realm, host->place, &effect->node);
 		break;
 	case RESIDENT_PETITION:
-		petition(realm, host->place, effect);
+		petition(realm, host, effect);
 		break;
 	case RESIDENT_OFFENCE:
 		realm_wrong(realm, "%s sends what no correct member sends: %s", effect->name,
@@ -92,7 +142,7 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 			                tenant_incarnation(resident_tenant(host->resident)));
 		break;
 	case RESIDENT_ELECTORS:
-		keep_electors(realm, host);
+		remember_voters(realm, host);
 		break;
 	case RESIDENT_DIAL:
 		paths_dial(realm, host->place, effect->line, effect->address);
@@ -101,6 +151,7 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 		paths_close(realm, effect->line);
 		break;
 	case RESIDENT_VIEW:
+		remember_members(realm, host);
 		witness_view(realm, host->place);
 		break;
 	}
@@ -310,11 +361,9 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
 	        .wiring = realm_wiring(realm),
 	        .kept_max = draw_kept(plan),
-	        .server = realm->engine->server != NULL && place < plan->nodes
-	                          ? realm->engine->server(realm, place)
-	                          : 0,
+	        .server = realm_server(realm, place),
 	        .witness = host->only_votes,
-	        .voters = &host->electors,
+	        .voters = &host->addresses,
 	        .node =
 	                {
 	                        .cluster = plan->seed,
@@ -393,22 +442,16 @@ uint32_t realm_at_address(const char *address)
 	return (uint32_t)strtoul(address, NULL, 10);
 }
 
+uint64_t realm_server(const struct realm *realm, uint32_t place)
+{
+	return realm->engine->server != NULL && place < realm->plan->nodes
+	               ? realm->engine->server(realm, place)
+	               : 0;
+}
+
 uint32_t realm_voters_wanted(uint32_t nodes)
 {
 	return nodes >= 7 ? 5 : nodes >= 3 ? 3 : 1;
-}
-
-/* Sets what a new process knows about the voters. */
-static void name_voters(struct realm *realm)
-{
-	for (uint32_t i = 0; i < realm->hosts_count; i++) {
-		electors_clear(&realm->hosts[i].electors, realm->engine->voters_change ? 0 : 1);
-		for (uint32_t k = 0; k < realm->voters_count; k++) {
-			const struct realm_host *voter = &realm->hosts[realm->voters[k]];
-			electors_add(&realm->hosts[i].electors, 0, entry_text_of(voter->name),
-			             entry_text_of(voter->address));
-		}
-	}
 }
 
 void realm_init(struct realm *realm, const struct ordeal_plan *plan)
@@ -446,7 +489,8 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 	realm->reign = reign_create();
 	realm->mischief = mischief_create(realm);
 	realm->engine->begin(realm);
-	name_voters(realm);
+	for (uint32_t i = 0; i < realm->hosts_count; i++)
+		realm_name_voters(realm, i);
 	for (uint32_t i = 0; i < plan->nodes; i++)
 		realm_start(realm, i);
 	actors_begin(realm);
@@ -459,7 +503,7 @@ void realm_free(struct realm *realm)
 		struct realm_host *host = &realm->hosts[i];
 		if (host->resident != NULL)
 			resident_destroy(host->resident);
-		electors_free(&host->electors);
+		electors_free(&host->addresses);
 	}
 	mischief_destroy(realm->mischief);
 	reign_destroy(realm->reign);

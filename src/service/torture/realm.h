@@ -76,8 +76,8 @@ struct realm_host {
 	uint64_t served;           /* the last epoch in which the process was seen to serve */
 	bool departs;              /* the process was asked to leave */
 	uint64_t departs_since;    /* when the process was asked to leave */
-	/* The voters that the host's processes know of, as kept on disk. */
-	struct electors electors;
+	/* The addresses on the host's disk, which its next process asks first. */
+	struct electors addresses;
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
@@ -150,8 +150,12 @@ uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns the settings with which the cluster was created. */
 const struct state_settings *realm_settings(const struct realm *realm);
+/* Makes the present voters the only ones whose addresses the host's next process knows. */
+void realm_name_voters(struct realm *realm, uint32_t place);
 /* Returns the host at an address of a process. */
 uint32_t realm_at_address(const char *address);
+/* Returns the id of a host's data directory, or 0 if it has none. */
+uint64_t realm_server(const struct realm *realm, uint32_t place);
 /* Returns how many voters a cluster of this many hosts should have in the end. */
 uint32_t realm_voters_wanted(uint32_t nodes);
 uint32_t realm_place_of(const struct realm *realm, uint64_t process);

@@ -228,6 +228,12 @@ static void replay(struct realm *realm, uint32_t place)
 		apply(realm, place);
 }
 
+/* The voters of this log never change: they are those that every process was given. */
+static const struct electors *voters(const struct realm *realm, uint32_t place)
+{
+	return &realm->hosts[place].addresses;
+}
+
 static void start(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];
@@ -239,7 +245,7 @@ static void start(struct realm *realm, uint32_t place)
 
 	voter->warden = warden_create(&options, realm_read(realm, place, READER_VOTER));
 	must(voter->warden != NULL);
-	warden_electors(voter->warden, &realm->hosts[place].electors);
+	warden_electors(voter->warden, voters(realm, place));
 	replay(realm, place);
 	pump(realm, place);
 }
@@ -453,6 +459,7 @@ const struct log_engine spiteful_log = {
         .stop = stop,
         .tick = tick,
         .petition = petition,
+        .voters = voters,
         .on_event = on_event,
         .forbid = forbid,
         .slow = slow,

@@ -131,11 +131,6 @@ bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, ui
 	return warden_invitation(voter->warden, bytes, size, voter->now);
 }
 
-void voter_electors(struct voter *voter, const struct electors *electors)
-{
-	warden_electors(voter->warden, electors);
-}
-
 void voter_written(struct voter *voter, uint64_t number, uint64_t now)
 {
 	replica_written(voter->replica, number, advance(voter, now));

@@ -50,9 +50,6 @@ const char *voter_forbid(struct voter *voter, const char *name, bool forbid, uin
 const char *voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
 /* Takes an INVITE or an ADMIT (warden_invitation). */
 bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
-/* Takes the list of voters that this voter's member was told, to pass it on to members that ask
- * here. */
-void voter_electors(struct voter *voter, const struct electors *electors);
 /* Call it when the write with this number is durable, for each write in order. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
