@@ -348,6 +348,31 @@ class Surroundings(ServiceTest):
                     self.assertGreater(line["fence"], holder.fence if words[0] == "busy" else 0)
                     self.assertGreater(line["held"], 0)
 
+    def test_nobody_reads_the_status(self):
+        """Neither the exit code nor the lock waits for a reader, nor does a signal."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        self.addCleanup(os.close, write)
+        os.set_blocking(write, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(write, bytes(4096))
+        os.set_blocking(write, True)
+        words = ["run", "--status-fd", str(write), "x"]
+        self.assertEqual(self.run_baton(*words, "sh", "-c", "exit 3", pass_fds=[write])[0], 3)
+        killed = self.start(*words, "sh", "-c", "echo; exec sleep 1000", pass_fds=[write])
+        killed.stdout.readline()
+        with open(f"/proc/{killed.pid}/task/{killed.pid}/children", encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL) # `baton run` reports in the guardian's place
+        self.assertEqual(killed.wait(PATIENCE), -signal.SIGKILL)
+        holder = self.hold("x")
+        self.assertEqual(self.run_baton("run", "-n", *words[1:], "true", pass_fds=[write])[0], 75)
+        waiter = self.start(*words, "true", pass_fds=[write])
+        self.wait_for_waiters("x")
+        waiter.terminate()
+        self.assertEqual(waiter.wait(PATIENCE), -signal.SIGTERM)
+        self.let_go(holder)
+
     def test_status_on_a_standard_stream(self):
         _, out, err = self.run_baton("run", "--status-fd", "1", "x", "sh", "-c", "echo mine; exit 2")
         self.assertEqual((out.splitlines()[0], json.loads(out.splitlines()[1])["child"], err), ("mine", 2, ""))

@@ -361,6 +361,7 @@ static int end_all(struct front *front)
 	if (ending->lost)
 		holding_note_loss(holding);
 	int child = child_code(ending->status);
+	holding_free(holding); /* the report may have to wait for a reader */
 	holding_report(holding, ending->lost, child);
 	if (!ending->lost && WIFSIGNALED(ending->status))
 		front->shared->signal = WTERMSIG(ending->status);

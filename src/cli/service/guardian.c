@@ -324,8 +324,8 @@ static int finish(struct guardian *guardian)
 	note_signal(guardian, had_terminal);
 	guardian->shared->code = code;
 	guardian->shared->reported = true;
+	holding_free(holding); /* the report may have to wait for a reader */
 	holding_report(holding, ending->lost, child);
-	holding_free(holding);
 	guardian->command_stopped = false;
 	for (int i = 0; i < WAKES_MAX && wake_run(guardian); i++)
 		poll(NULL, 0, WAKE_MS);

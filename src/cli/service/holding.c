@@ -28,6 +28,7 @@ enum {
 	 * is told. */
 	LOOK_S = 2,
 	RELEASE_MS_MAX = 1000,
+	REPORT_MS_MAX = 1000, /* how long the line of --status-fd may wait for a reader */
 	/* Descriptors for connections, signals, timers and the guardian, with some to spare. */
 	DESCRIPTORS = 16,
 	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
@@ -226,6 +227,37 @@ static void put_seconds(struct line *line, uint64_t ns)
 	put_number(line, ns % 1000000000 / 1000, 6);
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/* Gives up if nobody reads: `baton run` must not wait for ever, and before it has ended, a lock that
+ * was lost may not be free. The descriptor stays as it is, because other processes share it; a timer
+ * interrupts the call. A descriptor that nobody can read any more is no problem, since SIGPIPE is
+ * blocked or handled. */
+static void write_for_a_while(int fd, const char *text, size_t size)
+{
+	const struct sigaction interrupting = {.sa_handler = do_nothing};
+	const struct itimerval often = {.it_interval = {.tv_usec = REPORT_MS_MAX * 1000 / 10},
+	                                .it_value = {.tv_usec = REPORT_MS_MAX * 1000 / 10}};
+	const struct itimerval never = {0};
+	struct pollfd item = {.fd = fd, .events = POLLOUT};
+	uint64_t until_ns = clock_boot_ns() + (uint64_t)REPORT_MS_MAX * 1000000;
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigaction(SIGALRM, &interrupting, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (write(fd, text, size) < 0 && (errno == EINTR || errno == EAGAIN) &&
+	       clock_boot_ns() < until_ns)
+		poll(&item, 1, REPORT_MS_MAX / 10);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+}
+
 void holding_report(const struct holding *holding, bool lost, int child)
 {
 	uint64_t now = clock_boot_ns();
@@ -261,9 +293,7 @@ void holding_report(const struct holding *holding, bool lost, int child)
 		put_text(&line, "null");
 	}
 	put_text(&line, "}\n");
-	/* If nobody reads the line any more, nobody wants it. SIGPIPE: see holding_acquire. */
-	ssize_t written = write(holding->words->status_fd, line.text, line.size);
-	(void)written;
+	write_for_a_while(holding->words->status_fd, line.text, line.size);
 }
 
 /* --- signals while it waits --- */

@@ -163,8 +163,9 @@ void holding_note_loss(struct holding *holding);
 /* Releases the lock and waits a while for the node's answer. Returns true if it was still held. */
 bool holding_release(struct holding *holding);
 
-/* Writes the line of --status-fd. `child` is the command's exit code, or -1 if there was no
- * command. Safe in a signal handler. */
+/* Writes the line of --status-fd, or drops it if nobody reads for a second. `child` is the command's
+ * exit code, or -1 if there was no command. Uses SIGALRM, and blocks it at the end. Safe in a signal
+ * handler. */
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);
