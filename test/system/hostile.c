@@ -63,6 +63,19 @@ static void bomb(void)
 	stay();
 }
 
+/* Many children of one process, each in a session of its own. */
+static void wide(void)
+{
+	for (int i = 0; i < count; i++) {
+		if (fork() == 0) {
+			setsid();
+			stay();
+		}
+	}
+	say_ready();
+	stay();
+}
+
 /* Two processes in sessions of their own. If one ends, the other makes it again. */
 static void twins(void)
 {
@@ -230,6 +243,7 @@ int main(int words_count, char **words)
 	        {"deaf", deaf},       {"debugger", debugger},
 	        {"liars", liars},     {"leaderless", leaderless},
 	        {"stopped", stopped}, {"twins", twins},
+	        {"wide", wide},
 	};
 
 	if (words_count > 2)

@@ -28,8 +28,9 @@ struct descendant {
 	 * after the other differ in this. 0: not known. */
 	uint64_t begun;
 	bool zombie;
-	bool stopped; /* by a signal or a debugger */
-	bool guards;  /* the process is the guardian of another 'baton run' */
+	bool threaded; /* it has more than one thread */
+	bool stopped;  /* by a signal or a debugger */
+	bool guards;   /* the process is the guardian of another 'baton run' */
 };
 
 struct processes {
@@ -92,6 +93,7 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	                            .parent = (pid_t)parent,
 	                            .begun = begun,
 	                            .zombie = (state == 'Z' || state == 'X') && threads <= 1,
+	                            .threaded = threads > 1,
 	                            .stopped = strchr("Tt", state) != NULL,
 	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
 	return true;
@@ -114,16 +116,31 @@ static bool is_same(const struct descendant *process)
 	return look_at(process->pid, &now) && now.begun == process->begun;
 }
 
+/* If there is no memory, goes on without the process: whoever kills must not end before the others
+ * have. */
+static void add_to_list(struct processes *all, const struct descendant *process)
+{
+	if (all->count == all->room) {
+		size_t room = all->room + all->room / 2 + 64;
+		struct descendant *list = realloc(all->list, room * sizeof(*list));
+		if (list == NULL) {
+			all->incomplete = true;
+			return;
+		}
+		all->list = list;
+		all->room = room;
+	}
+	all->list[all->count++] = *process;
+}
+
 static void add_process(struct processes *all, const char *pid)
 {
 	struct descendant process;
 
-	if (!read_process(pid, &process)) {
+	if (read_process(pid, &process))
+		add_to_list(all, &process);
+	else
 		note_failure(all);
-		return;
-	}
-	all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
-	all->list[all->count++] = process;
 }
 
 /* Adds the children of one thread, if the kernel has such a list. */
@@ -142,6 +159,25 @@ static void add_children_of_thread(struct processes *all, pid_t pid, const char 
 	fclose(file);
 }
 
+/* Adds the children of all threads of a process. */
+static void add_children_of_threads(struct processes *all, pid_t pid)
+{
+	char path[64];
+	const struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *threads = opendir(path);
+	if (threads == NULL) {
+		note_failure(all);
+		return;
+	}
+	while ((entry = readdir(threads)) != NULL) {
+		if (entry->d_name[0] != '.')
+			add_children_of_thread(all, pid, entry->d_name);
+	}
+	closedir(threads);
+}
+
 /*
  * Lists the children of this process, their children, and so on. That takes a time that depends on
  * their number; reading all processes of a busy host takes many milliseconds, in which the command
@@ -150,26 +186,20 @@ static void add_children_of_thread(struct processes *all, pid_t pid, const char 
 static struct processes list_tree(void)
 {
 	struct processes all = {0};
-	pid_t pid = getpid();
-	size_t next = 0;
+	char self[24];
 
-	for (;;) {
-		char path[64];
-		const struct dirent *entry;
-		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-		DIR *threads = opendir(path);
-		if (threads == NULL)
-			note_failure(&all);
-		while (threads != NULL && (entry = readdir(threads)) != NULL) {
-			if (entry->d_name[0] != '.')
-				add_children_of_thread(&all, pid, entry->d_name);
-		}
-		if (threads != NULL)
-			closedir(threads);
-		if (next == all.count || all.count >= TREE_MAX)
-			return all;
-		pid = all.list[next++].pid;
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	add_children_of_thread(&all, getpid(), self); /* this process has one thread */
+	for (size_t next = 0; next < all.count && all.count < TREE_MAX; next++) {
+		const struct descendant process = all.list[next];
+		char thread[24];
+		snprintf(thread, sizeof(thread), "%d", (int)process.pid);
+		if (process.threaded)
+			add_children_of_threads(&all, process.pid);
+		else
+			add_children_of_thread(&all, process.pid, thread);
 	}
+	return all;
 }
 
 static struct processes list_processes(void)
@@ -232,8 +262,7 @@ static bool add_children(struct processes *all, pid_t first, pid_t end)
 		look_at(pid, &child); /* if /proc can tell more */
 		child.parent = getpid();
 		child.zombie = child.zombie || ended;
-		all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
-		all->list[all->count++] = child;
+		add_to_list(all, &child);
 	}
 	return any_ended;
 }
@@ -306,32 +335,33 @@ static struct processes list_children(const struct spared *spared)
 /* --- the descendants --- */
 
 /*
- * Finds the descendants of this process, parents before their children, without zombies and the
- * spared ones. Frees the list.
+ * Leaves the descendants of this process in the list, parents before their children, without zombies
+ * and the spared ones.
  *
  * The list was not read at a single moment. If a process ended while it was read, its number may have
- * been given to a stranger, whose children are not ours. So the parent must still be the same process,
+ * been given to a stranger, whose children are not ours. So a parent must still be the same process,
  * now that its children have been read.
  */
-static struct processes find_descendants(struct processes all, const struct spared *spared)
+static void keep_descendants(struct processes *all, const struct spared *spared)
 {
-	struct processes found = {.list = calloc(all.count + 1, sizeof(*found.list)),
-	                          .count = 1,
-	                          .incomplete = all.incomplete};
+	size_t found = 0;
 
-	memory_must(found.list != NULL);
-	found.list[0].pid = getpid();
-	for (size_t i = 0; i < found.count; i++) {
-		if (i > 0 && !all.incomplete && !is_same(&found.list[i]))
-			continue;
-		for (size_t k = 0; k < all.count && found.count <= all.count; k++) {
-			if (all.list[k].parent == found.list[i].pid && !all.list[k].zombie &&
-			    !is_spared(spared, &all.list[k]))
-				found.list[found.count++] = all.list[k];
+	for (size_t i = 0; i <= found; i++) { /* this process, then those that were found */
+		const struct descendant *parent = i > 0 ? &all->list[i - 1] : NULL;
+		pid_t pid = parent != NULL ? parent->pid : getpid();
+		bool is_certain = parent == NULL || all->incomplete;
+		for (size_t k = found; k < all->count; k++) {
+			const struct descendant child = all->list[k];
+			if (child.parent != pid || child.zombie || is_spared(spared, &child))
+				continue;
+			if (!is_certain && !is_same(parent))
+				break;
+			is_certain = true;
+			all->list[k] = all->list[found];
+			all->list[found++] = child;
 		}
 	}
-	free(all.list);
-	return found;
+	all->count = found;
 }
 
 /* Finds the descendants of this process as /proc tells them. The list is incomplete if it cannot. */
@@ -339,11 +369,14 @@ static struct processes find_in_proc(const struct spared *spared)
 {
 	struct processes found = {.incomplete = true};
 
-	if (proc_is_ours())
-		found = find_descendants(list_tree(), spared);
-	if (!found.incomplete && found.count == 1) {
+	if (!proc_is_ours())
+		return found;
+	found = list_tree();
+	keep_descendants(&found, spared);
+	if (!found.incomplete && found.count == 0) {
 		free(found.list);
-		found = find_descendants(list_processes(), spared);
+		found = list_processes();
+		keep_descendants(&found, spared);
 	}
 	return found;
 }
@@ -382,12 +415,13 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 	struct processes found = find_in_proc(spared);
 	struct descendants left = {0};
 
-	for (size_t i = 1; i < found.count; i++) {
-		if (found.list[i].pid == except)
+	for (size_t i = 0; i < found.count; i++) {
+		const struct descendant *process = &found.list[i];
+		if (process->pid == except)
 			continue;
 		left.count++;
-		if (!signal_found(&found.list[i], 0))
-			left.refused = found.list[i].pid;
+		if (!may_signal(process->pid, 0) && is_same(process))
+			left.refused = process->pid;
 	}
 	/* There is no time to try all numbers. */
 	if (found.incomplete)
@@ -406,13 +440,14 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 		kill(-command, SIGKILL);
 	struct processes found = find_in_proc(spared);
 	/* Processes of other users may be hidden in /proc. */
-	if (found.incomplete || (found.count == 1 && (how & KILL_THOROUGH) != 0)) {
+	if (found.incomplete || (found.count == 0 && (how & KILL_THOROUGH) != 0)) {
 		free(found.list);
-		found = find_descendants(list_children(spared), spared);
+		found = list_children(spared);
+		keep_descendants(&found, spared);
 	}
-	struct descendants left = {.count = found.count - 1};
+	struct descendants left = {.count = found.count};
 
-	for (size_t i = 1; i < found.count; i++) {
+	for (size_t i = 0; i < found.count; i++) {
 		if (found.list[i].guards)
 			continue;
 		others = true;
@@ -422,7 +457,7 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 	bool kill_guardians = ((how & KILL_GUARDIANS) != 0 && !others) ||
 	                      ((how & KILL_EVERYTHING) != 0 && left.refused == 0);
 	int signal = kill_guardians ? SIGKILL : SIGCONT;
-	for (size_t i = 1; i < found.count; i++) {
+	for (size_t i = 0; i < found.count; i++) {
 		if (found.list[i].guards && !signal_found(&found.list[i], signal))
 			left.refused = found.list[i].pid;
 	}

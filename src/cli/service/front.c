@@ -232,29 +232,23 @@ static bool listen_to_guardian(struct front *front)
 }
 
 /* Reaps the guardian, if it has ended and no debugger keeps it. Then its children have become ours. */
-static bool reap_guardian(struct front *front, int *ret_status)
+static bool reap_guardian(struct front *front)
 {
-	if (waitpid(front->guardian, ret_status, WNOHANG) != front->guardian)
+	if (waitpid(front->guardian, NULL, WNOHANG) != front->guardian)
 		return false;
 	front->guardian = 0;
 	return true;
 }
 
-/* Waits a while until the guardian, which is about to end, has ended. Returns its wait status. If a
- * debugger keeps that, the guardian counts as killed. */
-static int wait_for_guardian(struct front *front, int ms_max)
+/* Waits a while until the guardian, which is about to end, has ended. */
+static void wait_for_guardian(struct front *front, int ms_max)
 {
-	int status;
-
 	for (int ms = 0; ms < ms_max; ms++) {
 		bool ended = process_ended(front->guardian);
-		if (reap_guardian(front, &status))
-			return status;
-		if (ended)
-			break;
+		if (reap_guardian(front) || ended) /* a debugger may keep it */
+			return;
 		poll(NULL, 0, 1);
 	}
-	return SIGKILL;
 }
 
 /* True if the guardian has done nothing although the lease is about to end: half of the margin is
@@ -265,9 +259,8 @@ static bool is_late(const struct front *front)
 	       holding_ends_within(front->holding, holding_margin_ms(front->holding) / 2);
 }
 
-/* Runs until the guardian ends (returns true and its wait status) or has to be replaced (returns
- * false). */
-static bool attend(struct front *front, int *ret_status)
+/* Runs until the guardian ends (returns true) or has to be replaced (returns false). */
+static bool attend(struct front *front)
 {
 	for (;;) {
 		bool watches = front->trust == TRUST_CALM && !front->shared->over;
@@ -281,10 +274,10 @@ static bool attend(struct front *front, int *ret_status)
 		if (items[0].revents != 0)
 			pass_on(front);
 		if (items[1].revents != 0 && !listen_to_guardian(front)) {
-			*ret_status = wait_for_guardian(front, front->patience_ms);
+			wait_for_guardian(front, front->patience_ms);
 			return true;
 		}
-		if (reap_guardian(front, ret_status))
+		if (reap_guardian(front))
 			return true;
 		if (is_late(front)) {
 			holding_note_end(front->holding);
@@ -407,10 +400,9 @@ static int replace_guardian(struct front *front)
 }
 
 /* The guardian has ended. Returns the exit code. */
-static int follow(struct front *front, int status)
+static int follow(struct front *front)
 {
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
+	/* That it has exited proves nothing: without memory it does so before its work is done. */
 	if (front->shared->reported)
 		return front->shared->code;
 	holding_say(front->holding, "the guardian was killed: the command is killed too");
@@ -459,7 +451,7 @@ int guarded_run(struct holding *holding, char **command)
 	struct front front = {.holding = holding, .shared = share()};
 	pid_t self = getpid();
 	sigset_t all;
-	int channel[2], status;
+	int channel[2];
 
 	/* This process may have been stopped since the grant. */
 	if (holding_lost(holding)) {
@@ -494,7 +486,7 @@ int guarded_run(struct holding *holding, char **command)
 	front.patience_ms = patience_of(holding);
 	sigfillset(&all);
 	front.signals = read_signals(&all);
-	int code = attend(&front, &status) ? follow(&front, status) : replace_guardian(&front);
+	int code = attend(&front) ? follow(&front) : replace_guardian(&front);
 	int signal = front.shared->signal;
 	bool group = signal != 0 && is_for_the_group(front.shared);
 	spared_free(&front.spared);
