@@ -1,27 +1,31 @@
 """`baton run` with commands that are hard to kill (hostile.c): the next holder finds nothing of them, and strangers live on."""
 import os
+import resource
+import select
 import signal
 import subprocess
+import time
 import unittest
 
 from baton import BATON
-from cluster import until
+from cluster import SANITIZED, until
 from resp import Client
 from running import PATIENCE
-from service import ServiceTest, is_alive
+from service import ServiceTest, is_alive, stat_of
 
 HOSTILE = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "hostile")
-KINDS = ("apart", "avenger", "bomb 300", "borrower", "chain 100000", "deaf", "debugger", "leaderless", "liars", "stopped", "twins")
+KINDS = ("apart", "avenger", "bomb 300", "borrower", "chain 100000", "deaf", "debugger", "leaderless", "liars", "stopped", "twins", "wide 500")
 # Every process of the command keeps the file `inside` locked as long as it lives.
 COMMAND = "exec 9>inside; flock -n 9 || exit 99; echo $$; exec {} {}"
 
 
-class Hostile(ServiceTest):
+class HostileTest(ServiceTest):
     lease = "5s"
+    words = ()
 
     def begin(self, kind):
         """Returns (baton run, its command)."""
-        run = self.start("run", "x", "sh", "-c", COMMAND.format(HOSTILE, kind))
+        run = self.start("run", *self.words, "x", "sh", "-c", COMMAND.format(HOSTILE, kind))
         command = int(run.stdout.readline())
         until("it is ready", lambda: run.stdout.readline() == "ready\n")
         return run, command
@@ -52,6 +56,8 @@ class Hostile(ServiceTest):
         with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as file:
             os.kill(int(file.read()), signal.SIGKILL)
 
+
+class Hostile(HostileTest):
     def test_many_runs_within_runs(self):
         """Each of them gives its own lock back after its command has ended, and all of that must be over in time."""
         for how in (self.break_it, self.kill_run):
@@ -83,6 +89,39 @@ class Hostile(ServiceTest):
                     if kind == "apart" and os.getuid() != 0:
                         self.skipTest("namespaces need root")
                     self.check(kind, how)
+
+
+class WithoutMemory(HostileTest):
+    lease, words = "40s", ("--grace", "500ms") # the node waits for 4.5 s
+
+    @unittest.skipIf(SANITIZED, "a sanitizer needs memory of its own")
+    def test_the_guardian(self):
+        """It cannot list so many processes, and goes on with what it has."""
+        def break_without_memory(run, command):
+            resource.prlimit(stat_of(command)[1], resource.RLIMIT_AS, (1, 1))
+            self.break_it(run, command)
+
+        self.check("wide 3000", break_without_memory)
+
+
+class Late(HostileTest):
+    """`baton run` and its guardian are stopped until shortly before the next one is let in."""
+    lease = "10s" # the grace is 2.5 s, and the node waits for 3.5 s
+
+    def break_and_be_late(self, run, command):
+        pids = (run.pid, stat_of(command)[1])
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+            until("it is stopped", lambda pid=pid: stat_of(pid)[0] == "T")
+        begun = time.monotonic()
+        self.break_it(run, command)
+        select.select([], [], [], max(0, begun + 3.1 - time.monotonic()))
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+    def test_one_that_says_it_is_a_guardian_and_makes_others(self):
+        """There is no time left to wait for guardians."""
+        self.check("breeder", self.break_and_be_late)
 
 
 if __name__ == "__main__":

@@ -58,9 +58,9 @@ static bool reap(struct ending *ending)
 
 /*
  * Returns how guardians of other runs are to be treated: they need a few milliseconds to give their
- * locks back. If the lock was lost, most of the margin must be left. A process that has the name of a
- * guardian need not be one, and may start others without end. So it is waited for only twice as long
- * if it is not alone.
+ * locks back. If the lock was lost, most of the margin must be left, so the time counts from when the
+ * killing was due, however late it began. A process that has the name of a guardian need not be one,
+ * and may start others without end. So it is waited for only twice as long if it is not alone.
  */
 static unsigned guardians_due(struct ending *ending)
 {
@@ -69,6 +69,8 @@ static unsigned guardians_due(struct ending *ending)
 
 	if (ending->begun_ns == 0)
 		ending->begun_ns = now;
+	if (ending->lost && holding->end_ns < ending->begun_ns)
+		ending->begun_ns = holding->end_ns;
 	int64_t ms = ending->lost ? holding_margin_ms(holding) / 4 : (int64_t)holding->lease_ms;
 	uint64_t patience_ns = (uint64_t)ms * 1000000, passed_ns = now - ending->begun_ns;
 	if (passed_ns < patience_ns)

@@ -15,11 +15,13 @@ struct ending {
 	struct holding *holding;
 	const struct spared *spared;
 	pid_t command;
-	bool ended;        /* the command itself was reaped */
-	int status;        /* the wait status of the command, if it was reaped */
-	bool lost;         /* the lock is not held any more */
-	uint64_t begun_ns; /* when the first round began; 0: there was none */
-	int pause_ms;      /* how long to wait before the next round */
+	bool ended; /* the command itself was reaped */
+	int status; /* the wait status of the command, if it was reaped */
+	bool lost;  /* the lock is not held any more */
+	/* When the first round began; if the lock was lost before that, when it was due. 0: there was
+	 * none. */
+	uint64_t begun_ns;
+	int pause_ms; /* how long to wait before the next round */
 	/* How many rounds in a row found no process of the command, and no end of one. */
 	unsigned none_seen;
 	/* The process that may not be signalled and was named last in a message. */

@@ -361,33 +361,38 @@ static int end_all(struct front *front)
 	return ending->lost ? EXIT_LOST : child;
 }
 
+/* Notes what the guardian knew of the end of the lease. */
+static void note_shared_end(const struct front *front)
+{
+	if (front->shared->lost_ns != 0)
+		front->holding->end_ns = front->shared->end_ns;
+}
+
 /* Called when the lock is lost, and the guardian does not act on it. */
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
 	uint64_t until_ns = front->news_ns + (uint64_t)holding->grace_ms * 1000000;
-	struct descendants left;
 
-	if (until_ns > holding->end_ns)
+	note_shared_end(front);
+	if (until_ns > holding->end_ns || front->shared->lost_ns != 0)
 		until_ns = holding->end_ns;
-	if (front->shared->lost_ns != 0)
-		until_ns = front->shared->kill_ns;
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
+	/* If it is late, kill before anything is looked at. Otherwise continue the command: a stopped
+	 * one could not act on SIGTERM. */
+	signal_command(front, clock_boot_ns() < until_ns ? SIGCONT : SIGKILL);
 	spared_note_orphans(&front->spared, front->guardian);
-	if (clock_boot_ns() < until_ns)
-		signal_command(front,
-		               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 	holding_say(holding,
 	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
 	            "it is replaced, and the command is stopped",
 	            holding->words->name, (unsigned long long)holding->fence, (int)front->guardian);
 	/* Kill the guardian last: when it ends, the kernel kills the command. */
-	for (;;) {
-		left = descendants_left(&front->spared, front->guardian);
+	while (clock_boot_ns() < until_ns) {
+		struct descendants left = descendants_left(&front->spared, front->guardian);
 		if (left.refused != 0)
 			ending_refused(&front->ending, left.refused, "SIGTERM");
-		if (left.count == 0 || clock_boot_ns() >= until_ns)
+		if (left.count == 0)
 			break;
 		pause_for_news(front, false, LOOK_MS);
 	}
@@ -406,6 +411,7 @@ static int follow(struct front *front)
 	if (front->shared->reported)
 		return front->shared->code;
 	holding_say(front->holding, "the guardian was killed: the command is killed too");
+	note_shared_end(front);
 	front->ending.lost = front->shared->lost_ns != 0;
 	return end_all(front);
 }

@@ -230,6 +230,7 @@ static void on_news(struct guardian *guardian)
 	bool lost = holding_lost(guardian->holding);
 	if (lost) {
 		shared->reason = guardian->holding->reason;
+		shared->end_ns = guardian->holding->end_ns;
 		shared->kill_ns = clock_boot_ns() +
 		                  (uint64_t)holding_time_to_stop_ms(guardian->holding) * 1000000;
 		shared->lost_ns = clock_boot_ns();

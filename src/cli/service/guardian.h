@@ -54,6 +54,8 @@ struct shared {
 	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant of
 	 * this program, at the same address in both processes. */
 	const char *_Atomic reason;
+	/* When nothing of the command may be left, as in struct holding; set before lost_ns. */
+	_Atomic uint64_t end_ns;
 	/* When the guardian learned that the lock is lost; 0: it has not. */
 	_Atomic uint64_t lost_ns;
 	/* When the guardian has to kill what is left of the command, for the first time or again;

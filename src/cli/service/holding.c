@@ -723,6 +723,16 @@ int64_t holding_margin_ms(const struct holding *holding)
 	return (int64_t)holding->lease_ms / 10;
 }
 
+/* Returns the time `ms` after `now`; negative: before. */
+static uint64_t time_after(uint64_t now_ns, int64_t ms)
+{
+	uint64_t ns = (uint64_t)(ms < 0 ? -ms : ms) * 1000000;
+
+	if (ms >= 0)
+		return now_ns + ns;
+	return now_ns > ns ? now_ns - ns : 0;
+}
+
 /* Reads the clock before the lease: if this process is stopped in between, the end is too early and
  * not too late. */
 void holding_note_end(struct holding *holding)
@@ -733,8 +743,7 @@ void holding_note_end(struct holding *holding)
 	if (left_ms == BATON_UNENDING)
 		holding->end_ns = UINT64_MAX;
 	else
-		holding->end_ns =
-		        now + (left_ms > margin_ms ? (uint64_t)(left_ms - margin_ms) * 1000000 : 0);
+		holding->end_ns = time_after(now, (left_ms > 0 ? left_ms : 0) - margin_ms);
 }
 
 int64_t holding_time_to_stop_ms(const struct holding *holding)
@@ -760,7 +769,7 @@ bool holding_lost(struct holding *holding)
 	/* The node counts from when it told of the loss, and this process may have been stopped
 	 * since. */
 	int64_t left_ms = holding->grace_ms - baton_lost_ago(holding->baton);
-	uint64_t end_ns = now + (left_ms > 0 ? (uint64_t)left_ms * 1000000 : 0);
+	uint64_t end_ns = time_after(now, left_ms);
 	if (end_ns < holding->end_ns)
 		holding->end_ns = end_ns;
 	note_reason(holding);
