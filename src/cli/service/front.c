@@ -137,9 +137,19 @@ static int time_left(const struct front *front)
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
+/* Is the process stopped, or has it ended? A debugger that has stopped it shows only in /proc. */
+static bool stands_still(pid_t pid)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
+	       info.si_pid == pid || process_stopped(pid);
+}
+
 /* Returns the time until a guardian that knows of the loss must have killed the command, or tried
  * again to; 0 if that is over, and -1 if there is no such time. A quarter of the margin is the
- * guardian's; what is left of the margin is for this process. */
+ * guardian's, and half of it if the guardian is at work: it may have many processes to kill, and this
+ * process would have to begin again. What is left of the margin is for this process. */
 static int time_to_kill(const struct front *front)
 {
 	const struct shared *shared = front->shared;
@@ -147,7 +157,10 @@ static int time_to_kill(const struct front *front)
 	if (shared->over || shared->lost_ns == 0 || shared->stays)
 		return -1;
 	uint64_t now = clock_boot_ns();
-	uint64_t due = shared->kill_ns + (uint64_t)holding_margin_ms(front->holding) * 1000000 / 4;
+	uint64_t quarter_ns = (uint64_t)holding_margin_ms(front->holding) * 1000000 / 4;
+	uint64_t due = shared->kill_ns + quarter_ns;
+	if (now >= due && !stands_still(front->guardian))
+		due += quarter_ns;
 	return now < due ? (int)((due - now) / 1000000 + 1) : 0;
 }
 
@@ -157,15 +170,6 @@ static int time_to_wait(const struct front *front)
 	int left = time_left(front), kill = time_to_kill(front);
 
 	return kill < 0 || (left >= 0 && left < kill) ? left : kill;
-}
-
-/* Is the process stopped, or has it ended? A debugger that has stopped it shows only in /proc. */
-static bool stands_still(pid_t pid)
-{
-	siginfo_t info = {.si_pid = 0};
-
-	return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
-	       info.si_pid == pid || process_stopped(pid);
 }
 
 /*
@@ -195,10 +199,11 @@ static bool look_instead(struct front *front)
  * has to be replaced. */
 static bool trust_again(struct front *front)
 {
-	/* While the node keeps the lock as long as somebody is connected, there is no hurry: a
-	 * guardian that is only slow stays, because without it the lock goes on to others if this
-	 * process is killed. */
-	bool may_wait = front->shared->stays && !stands_still(front->guardian);
+	/* A guardian that knows of the loss, and is not stopped, may be busy killing: time_to_kill
+	 * tells how long that may take. While the node keeps the lock as long as somebody is
+	 * connected, there is no hurry: a guardian that is only slow stays, because without it the
+	 * lock goes on to others if this process is killed. */
+	bool may_wait = front->shared->lost_ns != 0 && !stands_still(front->guardian);
 
 	if (front->trust == TRUST_ASKED && !front->shared->over && may_wait) {
 		set_trust(front, TRUST_GIVEN);

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often `baton run` is woken until it goes on, and how often when the guardian ends. */
@@ -122,6 +123,13 @@ static void reap(struct guardian *guardian)
 	guardian->none_left = pid < 0 && errno == ECHILD;
 }
 
+/* Lets the timer fire after `ms`, and tells `baton run` when the command is to be killed. */
+static void kill_after(struct guardian *guardian, int64_t ms)
+{
+	guardian->shared->kill_ns = clock_boot_ns() + (uint64_t)ms * 1000000;
+	set_timer(guardian, ms > 0 ? ms : 1);
+}
+
 /* Does a round of killing, and sets the timer for the next. */
 static void kill_all(struct guardian *guardian)
 {
@@ -129,8 +137,7 @@ static void kill_all(struct guardian *guardian)
 	guardian->none_left = ending_round(&guardian->ending);
 	if (guardian->none_left)
 		return;
-	guardian->shared->kill_ns = clock_boot_ns() + (uint64_t)guardian->ending.pause_ms * 1000000;
-	set_timer(guardian, guardian->ending.pause_ms);
+	kill_after(guardian, guardian->ending.pause_ms);
 }
 
 /* --- what happens --- */
@@ -186,6 +193,15 @@ static void on_channel(struct guardian *guardian)
 	}
 }
 
+/* Returns the processor time that this process has used. */
+static int64_t processor_ms(void)
+{
+	struct timespec used;
+
+	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);
+	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
 static void stop_command(struct guardian *guardian)
 {
 	struct holding *holding = guardian->holding;
@@ -203,13 +219,19 @@ static void stop_command(struct guardian *guardian)
 	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not
 	 * when the grace is over: the node has to know in time. And do it before anything ends: a
 	 * process that loses its parent while the others are read can be missed. */
+	int64_t before_ms = processor_ms();
 	pid_t refused = descendants_left(guardian->ending.spared, 0).refused;
+	int64_t look_ms = processor_ms() - before_ms;
 	if (!signal_command(guardian, SIGTERM))
 		refused = guardian->ending.command;
 	signal_command(guardian,
 	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
-	int64_t stop_ms = holding_time_to_stop_ms(holding);
-	set_timer(guardian, stop_ms > 0 ? stop_ms : 1);
+	/* To kill many processes takes about as long as to look at them, and the last one has to be
+	 * gone in time. */
+	int64_t stop_ms = holding_time_to_stop_ms(holding) - look_ms;
+	if (stop_ms < 0)
+		stop_ms = 0;
+	kill_after(guardian, stop_ms);
 	if (refused != 0)
 		ending_refused(&guardian->ending, refused, "SIGTERM");
 	else
