@@ -115,6 +115,11 @@ static bool may_say(const struct colony *colony, const char *text)
 		if (strstr(text, lines[i]) != NULL)
 			return true;
 	}
+	if (colony->plan.strange_ca && (strstr(text, "its certificate is not of this") != NULL ||
+	                                strstr(text, "it refuses our certificate") != NULL))
+		return true;
+	if (colony->plan.tls && strstr(text, "its TLS handshake takes too long") != NULL)
+		return true;
 	return colony->plan.strangers && strstr(text, "it belongs to another cluster") != NULL;
 }
 
@@ -276,6 +281,12 @@ static uint64_t draw(void *context)
 	return chance_next(context);
 }
 
+static uint64_t real_s(void *context)
+{
+	(void)context;
+	return 0; /* only invitations need it */
+}
+
 static void identify(struct colony *colony, struct colony_place *place,
                      struct identity *ret_identity)
 {
@@ -353,7 +364,9 @@ void colony_start(struct colony *colony, uint32_t number)
 	        .begin_at = clock + chance_below(&place->chance, 2) * 100 * COLONY_MS,
 	        .node = node_options(colony),
 	        .electorate = colony->plan.electorate,
+	        .credentials = keys_of(colony, place),
 	        .draw = draw,
+	        .real_s = real_s,
 	        .context = &place->chance,
 	};
 	/* A node that has met the founders once, or knows others, need not be given the list
@@ -487,6 +500,7 @@ static void init(struct colony *colony, const struct colony_plan *plan, FILE *tr
 		snprintf(place->address, sizeof(place->address), "%s.example:%u", name, i);
 		place->drift_ppm = (int64_t)chance_below(&place->chance, 1999) - 999;
 		place->clock_base = chance_between(&place->chance, 1, 1000) * COLONY_SECOND;
+		place->ca = place->stranger && plan->strange_ca ? KEYS_STRANGE : KEYS_FIRST;
 		disk_init(place);
 		disk_make(colony, place);
 		colony_push(colony, chance_below(&place->chance, 2 * COLONY_SECOND), COLONY_START,

@@ -54,6 +54,9 @@ struct colony_plan {
 	uint64_t faults_ns; /* when faults end */
 	uint64_t cut_every, stall_every, pause_every, kill_every, leave_every, wipe_every;
 	uint64_t stall_mean, down_mean;
+	bool tls;             /* the members use TLS */
+	bool strange_ca;      /* the other cluster has a CA of its own */
+	uint64_t renew_every; /* how often a member gets another certificate while it runs */
 
 	size_t room;        /* how many bytes a connection holds in each direction */
 	uint32_t piece_max; /* how many bytes are read at once; 0: all that are there */
@@ -86,12 +89,16 @@ struct colony_disk {
 	uint64_t busy_until;
 };
 
+/* The CAs of certificates. Members whose certificates are of the first two trust both. */
+enum keys_ca { KEYS_FIRST, KEYS_SECOND, KEYS_STRANGE, KEYS_CAS };
+
 struct colony_place {
 	uint32_t number;
 	char name[8], address[COLONY_ADDRESS_MAX];
-	bool stranger; /* the place belongs to the other cluster */
-	bool keeps;    /* processes here have a data directory */
-	bool joins;    /* processes here are given addresses, not the list of founders */
+	bool stranger;   /* the place belongs to the other cluster */
+	bool keeps;      /* processes here have a data directory */
+	bool joins;      /* processes here are given addresses, not the list of founders */
+	enum keys_ca ca; /* the CA of the certificate that processes here have now */
 	int64_t drift_ppm;
 	uint64_t clock_base;
 
@@ -159,7 +166,7 @@ struct colony_result {
 };
 
 /* Draws a plan from the seed. */
-void colony_plan(uint64_t seed, struct colony_plan *ret_plan);
+void colony_plan(uint64_t seed, bool tls, struct colony_plan *ret_plan);
 /* Runs the plan. Writes what happened to `trace`, unless it is NULL. */
 void colony_run(const struct colony_plan *plan, FILE *trace, struct colony_result *ret_result);
 
@@ -194,6 +201,12 @@ static inline void name_identity(const struct colony_place *place, struct identi
 	snprintf(identity->name, sizeof(identity->name), "%s", place->name);
 	snprintf(identity->address, sizeof(identity->address), "%s", place->address);
 }
+
+/* --- colony_keys.c --- */
+
+/* Returns the certificate that a place has at the moment. It stays valid until the process ends;
+ * NULL: there is no TLS. */
+const struct credentials *keys_of(const struct colony *colony, const struct colony_place *place);
 
 /* --- colony_disk.c --- */
 

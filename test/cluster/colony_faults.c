@@ -7,7 +7,16 @@
 
 #include <string.h>
 
-enum fault { FAULT_CUT, FAULT_STALL, FAULT_PAUSE, FAULT_KILL, FAULT_LEAVE, FAULT_WIPE, FAULTS };
+enum fault {
+	FAULT_CUT,
+	FAULT_STALL,
+	FAULT_PAUSE,
+	FAULT_KILL,
+	FAULT_LEAVE,
+	FAULT_WIPE,
+	FAULT_RENEW,
+	FAULTS
+};
 
 /* --- the plan --- */
 
@@ -47,7 +56,17 @@ static uint64_t draw_every(struct chance *chance, uint32_t percent, uint64_t lea
 	return chance_percent(chance, percent) ? least * often * often : 0;
 }
 
-void colony_plan(uint64_t seed, struct colony_plan *ret_plan)
+/* Draws from a stream of its own, so that the rest of a plan is the same with and without TLS. */
+static void draw_tls(struct colony_plan *plan)
+{
+	struct chance chance = chance_stream(plan->seed, 4, 0);
+
+	plan->tls = true;
+	plan->strange_ca = plan->strangers && chance_percent(&chance, 50);
+	plan->renew_every = draw_every(&chance, 50, plan->lease_ns / 4);
+}
+
+void colony_plan(uint64_t seed, bool tls, struct colony_plan *ret_plan)
 {
 	struct chance chance = chance_stream(seed, 0, 0);
 	struct colony_plan plan = {.seed = seed, .lease_ns = 3 * COLONY_SECOND};
@@ -75,6 +94,8 @@ void colony_plan(uint64_t seed, struct colony_plan *ret_plan)
 	plan.wipe_every = draw_every(&chance, 40, lease);
 	plan.stall_mean = chance_between(&chance, 1, 10) * lease / 10;
 	plan.down_mean = chance_between(&chance, 1, 20) * lease / 20;
+	if (tls)
+		draw_tls(&plan);
 	*ret_plan = plan;
 }
 
@@ -87,7 +108,8 @@ static void again(struct colony *colony, enum fault fault, uint64_t from)
 	uint64_t every[FAULTS] = {
 	        [FAULT_CUT] = plan->cut_every,     [FAULT_STALL] = plan->stall_every,
 	        [FAULT_PAUSE] = plan->pause_every, [FAULT_KILL] = plan->kill_every,
-	        [FAULT_LEAVE] = plan->leave_every, [FAULT_WIPE] = plan->wipe_every};
+	        [FAULT_LEAVE] = plan->leave_every, [FAULT_WIPE] = plan->wipe_every,
+	        [FAULT_RENEW] = plan->renew_every};
 
 	if (every[fault] != 0)
 		colony_push(colony, from + 1 + chance_below(&colony->chance, 2 * every[fault]),
@@ -153,6 +175,15 @@ static void on_wipe(struct colony *colony, struct colony_place *place)
 	start_later(colony, place->number);
 }
 
+static void on_renew(struct colony *colony, struct colony_place *place)
+{
+	if (place->ca != KEYS_STRANGE)
+		place->ca = place->ca == KEYS_FIRST ? KEYS_SECOND : KEYS_FIRST;
+	colony_mark(colony, "renews", place->number, place->ca, 0);
+	if (place->member != NULL)
+		member_renew_credentials(place->member, keys_of(colony, place));
+}
+
 void faults_on_event(struct colony *colony, const struct event *event)
 {
 	uint32_t number = (uint32_t)chance_below(&colony->chance, colony->places_count);
@@ -181,6 +212,9 @@ void faults_on_event(struct colony *colony, const struct event *event)
 		break;
 	case FAULT_WIPE:
 		on_wipe(colony, place);
+		break;
+	case FAULT_RENEW:
+		on_renew(colony, place);
 		break;
 	case FAULTS:
 		break;

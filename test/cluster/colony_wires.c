@@ -530,7 +530,8 @@ static bool read_some(struct colony *colony, struct wire_end *end)
 	colony->bytes += size;
 	if (other->blocked)
 		push(colony, other, WIRE_WRITABLE, colony->now + draw_delay(colony));
-	tap_bytes(colony, end, room, size);
+	if (!colony->plan.tls)
+		tap_bytes(colony, end, room, size);
 	/* The member must keep no pointer to these bytes after the call. */
 	member_input(colony->places[end->place].member, end->connection, room, size,
 	             colony_clock(colony, end->place));

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const char help[] =
-        "usage: random_members [--seed S | --seeds A..B] [--failures F] [--trace FILE]\n"
+        "usage: random_members [--seed S | --seeds A..B] [--tls] [--failures F] [--trace FILE]\n"
         "\n"
         "Runs whole members in virtual time: born from a list, or joining; with connections that\n"
         "are cut at any byte, processes that are killed, paused and leave, and disks that are\n"
@@ -21,6 +21,7 @@ static const char help[] =
         "\n"
         "  --seed S      one run (default 1)\n"
         "  --seeds A..B  a run for each\n"
+        "  --tls         the members use TLS\n"
         "  --failures F  so many runs that failed are enough (default 10)\n"
         "  --trace FILE  what happened, as text, of one run; - is the standard output\n"
         "\n"
@@ -28,6 +29,7 @@ static const char help[] =
         "exit: 0 all held, 1 something is broken (the seeds are told), 2 bad usage\n";
 
 static uint64_t seed_first = 1, seed_last = 1, failures_max = 10;
+static bool tls;
 static const char *trace_path;
 static char again[64]; /* the command line that repeats the run */
 
@@ -48,6 +50,8 @@ static bool parse_option(int option)
 		trace_path = optarg;
 		return true;
 	}
+	if (option == 't')
+		return tls = true;
 	if (option == 'f')
 		return read_number(optarg, '\0', &failures_max, &end);
 	if (option == 's' && read_number(optarg, '\0', &seed_first, &end)) {
@@ -87,8 +91,9 @@ static void run(uint64_t seed, FILE *trace, struct colony_result *ret_result)
 	struct colony_result second;
 	struct colony_plan plan;
 
-	snprintf(again, sizeof(again), "    random_members --seed %" PRIu64 " --trace -\n", seed);
-	colony_plan(seed, &plan);
+	snprintf(again, sizeof(again), "    random_members --seed %" PRIu64 "%s --trace -\n", seed,
+	         tls ? " --tls" : "");
+	colony_plan(seed, tls, &plan);
 	colony_run(&plan, trace, ret_result);
 	if (seed % TWICE_EVERY == 0 && trace == NULL && !ret_result->failed) {
 		colony_run(&plan, NULL, &second);
@@ -131,9 +136,13 @@ static uint64_t run_all(FILE *trace)
 int main(int count, char **words)
 {
 	static const struct option options[] = {
-	        {"seed", required_argument, NULL, 's'},     {"seeds", required_argument, NULL, 'S'},
-	        {"failures", required_argument, NULL, 'f'}, {"trace", required_argument, NULL, 'T'},
-	        {"help", no_argument, NULL, 'h'},           {0},
+	        {"seed", required_argument, NULL, 's'},
+	        {"seeds", required_argument, NULL, 'S'},
+	        {"failures", required_argument, NULL, 'f'},
+	        {"trace", required_argument, NULL, 'T'},
+	        {"tls", no_argument, NULL, 't'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
 	};
 	FILE *trace = NULL;
 	int option;
