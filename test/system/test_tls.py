@@ -424,6 +424,7 @@ class Nodes(TlsTest):
         client, client_key = self.certificates.make("client", "backup")
         old, old_key = self.certificates.odd("past", "n1", end="20210101000000Z")
         ca = self.certificates.path("ca.crt")
+        huge, huge_key = self.certificates.odd("huge", "n1", more="".join(f",DNS:n{i}.a.long.example" for i in range(900)))
         for options, text in ((good[:4], "--tls-cert: --tls-key is needed too"), (good[2:], "--tls-ca is needed too"),
                               (["--tls-ca", "/none", *good[2:]], "--tls-ca '/none': No such file"),
                               (["--tls-ca", good[5], *good[2:]], "--tls-ca"), ([*good[:4], "--tls-key", client_key], "--tls-key"),
@@ -431,7 +432,12 @@ class Nodes(TlsTest):
                                "it is for the client 'backup', and this is the node 'n1': 'baton cert node n1'"),
                               (self.certificates.options("n2"), "it is for the node 'n2', and this is the node 'n1'"),
                               (["--tls-ca", ca, "--tls-cert", old, "--tls-key", old_key], "certificate has expired"),
-                              (["--tls-ca", self.others.path("ca.crt"), *good[2:]], "unable to get local issuer")):
+                              (["--tls-ca", self.others.path("ca.crt"), *good[2:]], "this CA has not signed the certificate"),
+                              (["--tls-ca", self.folder, *good[2:]], f"--tls-ca '{self.folder}': Is a directory"),
+                              ([*good[:3], self.folder, *good[4:]], f"--tls-cert '{self.folder}': Is a directory"),
+                              ([*good[:5], self.folder], f"--tls-key '{self.folder}': Is a directory"),
+                              ([*good[:3], "/dev/null", *good[4:]], "--tls-cert '/dev/null': no certificate in PEM"),
+                              (["--tls-ca", ca, "--tls-cert", huge, "--tls-key", huge_key], "which is more than others take")):
             cluster = Cluster(1, *options)
             try:
                 cluster[0].start()
@@ -476,6 +482,15 @@ class Nodes(TlsTest):
             cluster[0].says("SIGHUP: the certificates from before stay in use")
             newcomer = self.join(cluster, "n3", self.others.options("n3"))
             until("it serves", newcomer.serves)
+
+    def test_a_key_that_everybody_can_read(self):
+        certificate, key = self.certificates.make("node", "n1")
+        open_key = shutil.copy(key, os.path.join(self.folder, "open.key"))
+        with Cluster(1, "--tls-ca", self.certificates.path("ca.crt"), "--tls-cert", certificate, "--tls-key", open_key) as cluster:
+            self.assertNotIn("every user of this host can read", cluster[0].log())
+            os.chmod(open_key, 0o644)
+            cluster[0].signal(signal.SIGHUP)
+            cluster[0].says(f"--tls-key '{open_key}': every user of this host can read this key")
 
     def test_the_end_of_a_certificate_is_announced(self):
         end = time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + 10 * 86400 + 3600))

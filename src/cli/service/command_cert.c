@@ -107,14 +107,18 @@ static void print_made(const struct cert_words *words, const struct cert_paths *
 	          : "secret: for this one alone");
 }
 
+static int make_folder(const char *path, struct problem *problem)
+{
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return problem_set(problem, "'%.200s' cannot be made: %s", path, strerror(errno));
+}
+
 static int make_ca(struct cert_words *words, struct problem *problem)
 {
 	struct cert_paths paths = paths_in(words->operand, "ca");
-	int result = 0;
+	int result = make_folder(words->operand, problem);
 
-	if (mkdir(words->operand, 0700) != 0 && errno != EEXIST)
-		result = problem_set(problem, "'%.200s' cannot be made: %s", words->operand,
-		                     strerror(errno));
 	if (result == 0)
 		result = certificate_make_ca(paths.certificate, paths.key, (uint32_t)words->days,
 		                             problem);
@@ -133,8 +137,11 @@ static int make_signed(struct cert_words *words, struct problem *problem)
 	struct cert_paths ca = paths_in(folder, "ca");
 	struct cert_paths paths =
 	        paths_in(words->out != NULL ? words->out : folder, words->wish.holder.name);
-	int result = certificate_make(&words->wish, ca.certificate, ca.key, paths.certificate,
-	                              paths.key, problem);
+	int result = words->out != NULL ? make_folder(words->out, problem) : 0;
+
+	if (result == 0)
+		result = certificate_make(&words->wish, ca.certificate, ca.key, paths.certificate,
+		                          paths.key, problem);
 	if (result == 0)
 		print_made(words, &paths);
 	free_paths(&paths);

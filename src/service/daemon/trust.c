@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -15,6 +16,17 @@ enum {
 	WARN_AGAIN_S = DAY_S,
 	WARN_LAST_S = 3600,
 };
+
+static void warn_of_readers(const char *option, const char *path)
+{
+	struct stat status;
+
+	if (path != NULL && stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0)
+		log_line(LEVEL_WARNING,
+		         "%s '%s': every user of this host can read this key: chmod 600 it, and if "
+		         "somebody may have read it, replace it",
+		         option, path);
+}
 
 /* Returns NULL, after logging the reason, if the files are wrong or are not this node's. */
 static struct credentials *load(const struct daemon *daemon)
@@ -27,8 +39,11 @@ static struct credentials *load(const struct daemon *daemon)
 		return NULL;
 	}
 	const struct certificate_holder *holder = credentials_holder(credentials);
-	if (holder->role == CERTIFICATE_NODE && strcmp(holder->name, daemon_name(daemon)) == 0)
+	if (holder->role == CERTIFICATE_NODE && strcmp(holder->name, daemon_name(daemon)) == 0) {
+		warn_of_readers("--tls-key", daemon->options->tls.key);
+		warn_of_readers("--tls-ca-key", daemon->options->tls.ca_key);
 		return credentials;
+	}
 	log_line(LEVEL_ERROR,
 	         "--tls-cert '%s': it is for the %s '%s', and this is the node '%s': 'baton cert "
 	         "node %s' makes the right one",

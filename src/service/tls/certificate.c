@@ -15,6 +15,7 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -294,18 +295,24 @@ int certificate_write(const X509 *certificate, const char *path, struct problem 
 	return problem_set(problem, "'%.300s' cannot be written: %s", path, strerror(error));
 }
 
-static FILE *open_old(const char *path, const char *what, struct problem *problem)
+FILE *certificate_open(const char *path, const char *what, struct problem *problem)
 {
 	FILE *file = fopen(path, "re");
+	struct stat status;
 
-	if (file == NULL)
+	if (file == NULL) {
 		problem_set(problem, "%s '%.300s': %s", what, path, strerror(errno));
+	} else if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+		problem_set(problem, "%s '%.300s': %s", what, path, strerror(EISDIR));
+		fclose(file);
+		file = NULL;
+	}
 	return file;
 }
 
 static X509 *read_certificate(const char *path, struct problem *problem)
 {
-	FILE *file = open_old(path, "the CA's certificate", problem);
+	FILE *file = certificate_open(path, "the CA's certificate", problem);
 
 	if (file == NULL)
 		return NULL;
@@ -329,7 +336,7 @@ static int no_password(char *room, int size, int writes, void *context)
 
 EVP_PKEY *certificate_read_key(const char *path, const char *what, struct problem *problem)
 {
-	FILE *file = open_old(path, what, problem);
+	FILE *file = certificate_open(path, what, problem);
 	char room[BUFSIZ];
 
 	if (file == NULL)

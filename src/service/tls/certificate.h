@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 enum { CERTIFICATE_NAME_MAX = 255, CERTIFICATE_ADDRESSES_MAX = 16 };
@@ -60,6 +61,8 @@ size_t certificate_sign(const struct certificate_wish *wish, const uint8_t *key,
 /* Reads a file with a key, or makes a key and the file. Returns NULL and a problem on failure. */
 struct evp_pkey_st *certificate_key(const char *path, struct problem *problem);
 void certificate_free_key(struct evp_pkey_st *key);
+/* Opens a file to read it. `what` it is begins the problem. Returns NULL and a problem on failure. */
+FILE *certificate_open(const char *path, const char *what, struct problem *problem);
 /* Reads a file with a key. `what` it is begins the problem. */
 struct evp_pkey_st *certificate_read_key(const char *path, const char *what,
                                          struct problem *problem);

@@ -89,12 +89,9 @@ static int no_password(char *room, int size, int writes, void *context)
 
 static int readable(const char *option, const char *path, struct problem *problem)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = certificate_open(path, option, problem);
 
-	if (file == NULL)
-		return problem_set(problem, "%s '%.300s': %s", option, path, strerror(errno));
-	fclose(file);
-	return 0;
+	return file == NULL ? -1 : fclose(file);
 }
 
 static int load_files(struct credentials *credentials, const struct credentials_files *files,
@@ -106,11 +103,10 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	    readable("--tls-cert", files->certificate, problem) != 0)
 		return -1;
 	if (SSL_CTX_load_verify_file(context, files->ca) != 1)
-		return problem_set(problem, "--tls-ca '%.300s': no certificate in PEM: %s",
-		                   files->ca, reason());
+		return problem_set(problem, "--tls-ca '%.300s': no certificate in PEM", files->ca);
 	if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
-		return problem_set(problem, "--tls-cert '%.300s': no certificate in PEM: %s",
-		                   files->certificate, reason());
+		return problem_set(problem, "--tls-cert '%.300s': no certificate in PEM",
+		                   files->certificate);
 	EVP_PKEY *key = certificate_read_key(files->key, "--tls-key", problem);
 	if (key == NULL)
 		return -1;
@@ -121,6 +117,39 @@ static int load_files(struct credentials *credentials, const struct credentials_
 		                   "--tls-key '%.150s': not the key of --tls-cert '%.150s': %s",
 		                   files->key, files->certificate, reason());
 	return 0;
+}
+
+/* Returns how many bytes the certificates have that others are sent. */
+static int size_of_own(SSL_CTX *context)
+{
+	STACK_OF(X509) *chain = NULL;
+	int size = i2d_X509(SSL_CTX_get0_certificate(context), NULL);
+
+	SSL_CTX_get0_chain_certs(context, &chain);
+	for (int i = 0; i < sk_X509_num(chain); i++)
+		size += i2d_X509(sk_X509_value(chain, i), NULL);
+	return size;
+}
+
+/* Says what is wrong with this node's own certificate, or with a certificate above it. */
+static const char *verdict_text(int error, int depth)
+{
+	switch (error) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return depth == 0 ? "the certificate has expired" : "the CA has expired";
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return depth == 0 ? "the certificate is not valid yet: is the clock wrong?"
+		                  : "the CA is not valid yet: is the clock wrong?";
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+		return "this CA has not signed the certificate, and no CA between the two is in "
+		       "its file";
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+		return "this CA was signed by another one: --tls-ca must have that one, too";
+	default:
+		return X509_verify_cert_error_string(error);
+	}
 }
 
 /* Checks this node's own certificate. A node that others would refuse says so at its start. */
@@ -136,7 +165,7 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 	SSL_CTX_get0_chain_certs(credentials->context, &chain);
 	memory_must(X509_STORE_CTX_init(check, store, own, chain) == 1);
 	bool good = X509_verify_cert(check) == 1;
-	int error = X509_STORE_CTX_get_error(check);
+	int error = X509_STORE_CTX_get_error(check), depth = X509_STORE_CTX_get_error_depth(check);
 	const STACK_OF(X509) *whole = X509_STORE_CTX_get0_chain(check);
 	credentials->end = certificate_end(own);
 	for (int i = 1; good && i < sk_X509_num(whole); i++) {
@@ -152,8 +181,14 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 	ERR_clear_error();
 	if (!good)
 		return problem_set(problem, "--tls-cert '%.150s' with --tls-ca '%.150s': %s",
-		                   files->certificate, files->ca,
-		                   X509_verify_cert_error_string(error));
+		                   files->certificate, files->ca, verdict_text(error, depth));
+	/* A few bytes stand before each certificate. */
+	if (size_of_own(credentials->context) > CERTIFICATES_SIZE_MAX - 100)
+		return problem_set(problem,
+		                   "--tls-cert '%.200s': its certificates have %d bytes, which is "
+		                   "more than others take (%d)",
+		                   files->certificate, size_of_own(credentials->context),
+		                   CERTIFICATES_SIZE_MAX - 100);
 	if (certificate_read_holder(own, &credentials->holder) != 0)
 		return problem_set(problem,
 		                   "--tls-cert '%.200s': it says neither baton:node:NAME nor "

@@ -175,9 +175,9 @@ const struct certificate_holder *tls_holder(const struct tls *tls)
 /* --- what went wrong --- */
 
 /* Returns what is wrong with the other side's certificate. */
-static const char *verdict_text(long verdict)
+static const char *verdict_text(const SSL *ssl)
 {
-	switch (verdict) {
+	switch (SSL_get_verify_result(ssl)) {
 	case X509_V_ERR_CERT_HAS_EXPIRED:
 		return "its certificate has expired: make it a new one with 'baton cert'";
 	case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -194,7 +194,11 @@ static const char *verdict_text(long verdict)
 		return "its certificate is not for this host: 'baton cert node NAME --address "
 		       "HOST' makes one that is";
 	case X509_V_ERR_INVALID_PURPOSE:
-		return "its certificate is for clients, and this is a port of nodes";
+		return SSL_is_server(ssl) == 1
+		               ? "its certificate is only for servers: 'baton cert' makes one "
+		                 "with which it may connect"
+		               : "its certificate is for clients: 'baton cert node' makes one "
+		                 "for a node";
 	default:
 		return NULL;
 	}
@@ -232,17 +236,19 @@ static void fail(struct tls *tls, const char *text)
 
 static void fail_by_openssl(struct tls *tls)
 {
+	/* A signature that does not fit leaves errors of its own before the verdict. */
+	bool verdict = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED;
 	int reason = ERR_GET_REASON(ERR_peek_error());
 	const char *text = NULL, *why = ERR_reason_error_string(ERR_peek_error());
 	char room[160];
 
-	if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
-		text = verdict_text(SSL_get_verify_result(tls->ssl));
+	if (verdict)
+		text = verdict_text(tls->ssl);
 	for (size_t i = 0; text == NULL && i < sizeof(reasons) / sizeof(*reasons); i++) {
 		if (reasons[i].reason == reason)
 			text = reasons[i].text;
 	}
-	if (text == NULL && reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+	if (text == NULL && verdict)
 		why = X509_verify_cert_error_string(SSL_get_verify_result(tls->ssl));
 	if (text == NULL)
 		snprintf(room, sizeof(room), "TLS fails: %.100s",
