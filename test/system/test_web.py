@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -27,6 +28,41 @@ def without_times(value):
         return {name: without_times(part) for name, part in value.items()
                 if name not in ("since_ms", "lease_ms", "control", "locks_total", "locks_more")}
     return [without_times(part) for part in value] if isinstance(value, list) else value
+
+
+class PretendedNode:
+    """A node that answers only when the test lets it, and notes what it is asked."""
+
+    def __init__(self, path):
+        self.asked = []
+        self.may_answer = threading.Event()
+        self.piece_s = 0 # if it is not 0, replies come in five pieces, with so much time between them
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+
+    def serve(self, connection):
+        with connection, connection.makefile("rb") as file, contextlib.suppress(OSError):
+            while head := file.readline():
+                words = []
+                for _ in range(int(head[1:])):
+                    words.append(file.read(int(file.readline()[1:]) + 2)[:-2].decode())
+                self.asked.append(words)
+                self.may_answer.wait(PATIENCE_S)
+                text = "node:n1\r\n" if words[0] == "INFO" else json.dumps({"locks": [], "asked": words[1]})
+                reply = f"${len(text)}\r\n{text}\r\n".encode()
+                for i in range(5):
+                    connection.sendall(reply[len(reply) * i // 5:len(reply) * (i + 1) // 5])
+                    time.sleep(self.piece_s)
+
+    def count(self, command):
+        return sum(words[0] == command for words in self.asked)
 
 
 @unittest.skipUnless(os.path.exists(PROGRAM), "built without the page")
@@ -207,6 +243,61 @@ class Single(WebTest):
             self.assertEqual(stream.next("gone")["why"], "the node does not answer")
             node.signal(signal.SIGCONT)
             stream.next("status")
+
+    def pretended(self):
+        folder = tempfile.mkdtemp(prefix="baton-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "n1.sock")
+        node = PretendedNode(path)
+        self.addCleanup(node.listener.close)
+        return node, self.enterContext(Web("-S", path))
+
+    def together(self, *calls):
+        """Runs the calls in threads. Returns a function that waits for them and returns their results."""
+        results = [None] * len(calls)
+        def run(i):
+            results[i] = calls[i]()
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+        for thread in threads:
+            thread.start()
+        def join():
+            for thread in threads:
+                thread.join(PATIENCE_S)
+            return results
+        return join
+
+    def test_many_requests_at_a_time_share_what_the_node_is_asked(self):
+        node, web = self.pretended()
+        idle = web.fds()
+        until("it has asked for INFO", lambda: node.asked)
+        joins = [self.together(*[lambda: web.json("/api/status?pattern=a")] * 40),
+                 self.together(*[lambda: web.json("/api/status?pattern=b")] * 40),
+                 self.together(*[web.metrics] * 40)]
+        until("all requests are there", lambda: web.fds() >= idle + 120)
+        node.may_answer.set()
+        self.assertEqual([status["asked"] for status in joins[0]()], ["a"] * 40)
+        self.assertEqual([status["asked"] for status in joins[1]()], ["b"] * 40)
+        # A scrape does not take a server that has much to do for a node that does not answer.
+        self.assertEqual([metrics["baton_up"] for metrics in joins[2]()], [1] * 40)
+        # Some asked before the others came: at most one question of each kind was under way then.
+        self.assertLessEqual(node.count("STATUS"), 3)
+        self.assertLessEqual(node.count("INFO"), 3)
+
+    def test_a_node_is_given_up_for_silence_and_not_for_a_long_answer(self):
+        node, web = self.pretended()
+        node.may_answer.set()
+        until("it knows the node", lambda: web.json("/api/session")["node"])
+        node.piece_s = 1
+        self.assertEqual(web.json("/api/status?pattern=long")["asked"], "long")
+        # A silent one fails all who wait, together, and not one after the other.
+        node.piece_s = 0
+        node.may_answer.clear()
+        begun = time.monotonic()
+        join = self.together(*[lambda i=i: web.json(f"/api/status?pattern={i}") for i in range(8)])
+        self.assertEqual([status["error"] for status in join()], ["the node does not answer"] * 8)
+        self.assertLess(time.monotonic() - begun, 8 * 3)
+        node.may_answer.set()
+        until("it is found again", lambda: web.json("/api/status?pattern=again").get("asked") == "again")
 
     def test_changes_are_told_and_bounded(self):
         node = self.serving()

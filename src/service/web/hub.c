@@ -21,11 +21,10 @@ enum {
 	/* How often viewers get a sign of life, which also finds viewers that have left. */
 	BEAT_MS = 15000,
 	DIAL_MS = 300,      /* how often a node is looked for */
-	ANSWER_MS = 3000,   /* a node that takes longer to answer is given up */
-	ASKS_MAX = 64,      /* the most questions at a time */
+	ANSWER_MS = 3000,   /* a node that owes an answer and says nothing for longer is given up */
 	LOCKS_SHOWN = 200,  /* the most locks in a status for viewers */
 	WAITERS_SHOWN = 20, /* the most waiters of each lock in a status for viewers */
-	PENDING_MAX = ASKS_MAX + 2,
+	PENDING_MAX = HUB_ASKS_MAX + 2,
 };
 
 /* A command that the node has not answered yet. */
@@ -53,7 +52,9 @@ struct hub {
 	struct exchange events; /* the connection for events, which only subscribes */
 	struct pending pending[PENDING_MAX];
 	unsigned pending_first, pending_count;
-	bool asks_status; /* a STATUS for the viewers is among the pending questions */
+	bool asks_status;       /* a STATUS for the viewers is among the pending questions */
+	bool asking[ASK_BREAK]; /* a question of a request, of this kind, is among them */
+	int64_t heard_ms;       /* when the node last sent anything */
 	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
 	struct changes changes;
 	struct pace pace;
@@ -69,12 +70,68 @@ static bool is_open(const struct exchange *exchange)
 
 /* --- asking --- */
 
-static void finish(struct hub *hub, struct ask *ask)
+/* Gives the outcome to a question and to those that are the same. */
+static void finish(struct hub *hub, struct ask *ask, json_t *reply, const struct problem *problem)
 {
+	for (struct ask *next; ask != NULL; ask = next) {
+		next = ask->same; /* when it is done, it may be freed */
+		ask->reply = json_incref(reply);
+		ask->problem = *problem;
+		pthread_mutex_lock(&hub->mutex);
+		hub->asks_count--;
+		pthread_mutex_unlock(&hub->mutex);
+		ask->done(ask);
+	}
+	json_decref(reply);
+}
+
+/* There is no reply, for the reason in `why`. */
+static void fail(struct hub *hub, struct ask *ask)
+{
+	struct problem problem;
+
+	problem_set(&problem, "%.400s", hub->why.text);
+	finish(hub, ask, NULL, &problem);
+}
+
+static bool is_same(const struct ask *one, const struct ask *other)
+{
+	return one->kind == other->kind && one->kind != ASK_BREAK &&
+	       one->text_size == other->text_size &&
+	       memcmp(one->text, other->text, one->text_size) == 0;
+}
+
+/* Takes a question that may be sent now: one that only reads waits while another of its kind is
+ * pending. Those that are the same come with it. */
+static struct ask *take_ask(struct hub *hub)
+{
+	struct ask *ask;
+
 	pthread_mutex_lock(&hub->mutex);
-	hub->asks_count--;
+	TAILQ_FOREACH (ask, &hub->asks, entry) {
+		if (ask->kind == ASK_BREAK || !hub->asking[ask->kind])
+			break;
+	}
+	if (ask != NULL)
+		TAILQ_REMOVE(&hub->asks, ask, entry);
+	struct ask *other = ask != NULL ? TAILQ_FIRST(&hub->asks) : NULL;
+	for (struct ask *next; other != NULL; other = next) {
+		next = TAILQ_NEXT(other, entry);
+		if (!is_same(ask, other))
+			continue;
+		TAILQ_REMOVE(&hub->asks, other, entry);
+		other->same = ask->same;
+		ask->same = other;
+	}
 	pthread_mutex_unlock(&hub->mutex);
-	ask->done(ask);
+	return ask;
+}
+
+/* Fails the questions that were not sent yet. */
+static void fail_unsent(struct hub *hub)
+{
+	for (struct ask *ask; (ask = take_ask(hub)) != NULL;)
+		fail(hub, ask);
 }
 
 static void set_up(struct hub *hub, bool up)
@@ -120,15 +177,14 @@ static void lose_node(struct hub *hub)
 	json_decref(hub->info);
 	hub->info = NULL;
 	hub->asks_status = false;
+	memset(hub->asking, 0, sizeof(hub->asking));
 	set_up(hub, false);
 	while (hub->pending_count > 0) {
 		struct ask *ask = hub->pending[hub->pending_first].ask;
 		hub->pending_first = (hub->pending_first + 1) % PENDING_MAX;
 		hub->pending_count--;
-		if (ask != NULL) {
-			problem_set(&ask->problem, "%.400s", hub->why.text);
-			finish(hub, ask);
-		}
+		if (ask != NULL)
+			fail(hub, ask);
 	}
 	/* The first reason is the true one: a second attempt finds a node that is ending. */
 	if (feed_viewers(hub->feed) > 0 && (was_up || !feed_has_state(hub->feed)))
@@ -155,6 +211,8 @@ static void send_command(struct hub *hub, enum ask_kind kind, struct ask *ask)
 		words[count++] = (struct word){ask->text, ask->text_size};
 		words[count++] = word_of(number);
 	}
+	if (ask != NULL && kind != ASK_BREAK)
+		hub->asking[kind] = true;
 	hub->pending[(hub->pending_first + hub->pending_count++) % PENDING_MAX] =
 	        (struct pending){kind, ask, now_ms()};
 	if (exchange_send(&hub->node, words, count, &hub->why) < 0)
@@ -275,9 +333,9 @@ static void take_reply(struct hub *hub, const redisReply *reply)
 		take_for_viewers(hub, pending.kind, json, &problem);
 		return;
 	}
-	pending.ask->reply = json;
-	pending.ask->problem = problem;
-	finish(hub, pending.ask);
+	if (pending.kind != ASK_BREAK)
+		hub->asking[pending.kind] = false;
+	finish(hub, pending.ask, json, &problem);
 }
 
 static void read_node(struct hub *hub)
@@ -378,16 +436,6 @@ static void flush_changes(struct hub *hub)
 
 /* --- the loop --- */
 
-static struct ask *take_ask(struct hub *hub)
-{
-	pthread_mutex_lock(&hub->mutex);
-	struct ask *ask = TAILQ_FIRST(&hub->asks);
-	if (ask != NULL)
-		TAILQ_REMOVE(&hub->asks, ask, entry);
-	pthread_mutex_unlock(&hub->mutex);
-	return ask;
-}
-
 /* A request does not wait for the next look at a node that has just been started. */
 static void send_asks(struct hub *hub)
 {
@@ -401,15 +449,19 @@ static void send_asks(struct hub *hub)
 			send_command(hub, ask->kind, ask);
 			continue;
 		}
-		problem_set(&ask->problem, "%.400s", hub->why.text);
-		finish(hub, ask);
+		fail(hub, ask);
 	}
 }
 
-static bool is_silent(const struct hub *hub, int64_t now)
+/* Returns when the node is given up if it stays silent. A long reply, or one after many others, takes
+ * its time: only silence counts. */
+static int64_t silent_ms(const struct hub *hub)
 {
-	return hub->pending_count > 0 &&
-	       now - hub->pending[hub->pending_first].since_ms > ANSWER_MS;
+	int64_t since = hub->pending[hub->pending_first].since_ms;
+
+	if (hub->pending_count == 0)
+		return INT64_MAX;
+	return (since > hub->heard_ms ? since : hub->heard_ms) + ANSWER_MS + 1;
 }
 
 /* Does what is due now. */
@@ -418,9 +470,10 @@ static void look(struct hub *hub)
 	bool viewed = feed_viewers(hub->feed) > 0;
 	int64_t now = now_ms();
 
-	if (is_open(&hub->node) && is_silent(hub, now)) {
+	if (is_open(&hub->node) && now >= silent_ms(hub)) {
 		snprintf(hub->why.text, sizeof(hub->why.text), "the node does not answer");
 		lose_node(hub);
+		fail_unsent(hub); /* each would wait as long for the same */
 	}
 	if (!is_open(&hub->node) && now >= hub->dial_ms)
 		dial(hub);
@@ -465,10 +518,7 @@ static int time_to_wait(struct hub *hub)
 		next = hub->dial_ms < next ? hub->dial_ms : next;
 	if (changes_waiting(&hub->changes))
 		next = hub->bundle_ms < next ? hub->bundle_ms : next;
-	if (hub->pending_count > 0) {
-		int64_t silent_ms = hub->pending[hub->pending_first].since_ms + ANSWER_MS + 1;
-		next = silent_ms < next ? silent_ms : next;
-	}
+	next = silent_ms(hub) < next ? silent_ms(hub) : next;
 	return next <= now ? 0 : (int)(next - now);
 }
 
@@ -497,15 +547,14 @@ static void *run(void *context)
 			continue;
 		if (items[2].revents != 0)
 			read_events(hub);
-		if (items[1].revents != 0)
+		if (items[1].revents != 0) {
+			hub->heard_ms = now_ms();
 			read_node(hub);
+		}
 	}
 	snprintf(hub->why.text, sizeof(hub->why.text), "baton web is ending");
 	lose_node(hub);
-	for (struct ask *ask; (ask = take_ask(hub)) != NULL;) {
-		problem_set(&ask->problem, "%s", hub->why.text);
-		finish(hub, ask);
-	}
+	fail_unsent(hub);
 	return NULL;
 }
 
@@ -555,7 +604,7 @@ void hub_free(struct hub *hub)
 bool hub_ask(struct hub *hub, struct ask *ask)
 {
 	pthread_mutex_lock(&hub->mutex);
-	bool room = hub->asks_count < ASKS_MAX && !hub->stopping;
+	bool room = hub->asks_count < HUB_ASKS_MAX && !hub->stopping;
 	if (room) {
 		TAILQ_INSERT_TAIL(&hub->asks, ask, entry);
 		hub->asks_count++;

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum {
-	HEADER_MAX = 16384,     /* the most bytes of a request's header */
-	CONNECTIONS_MAX = 1024, /* the most connections at a time */
-	STREAMS_MAX = 900,      /* the most connections that are streams */
-	SILENCE_MAX = 30,       /* how many seconds a connection may take or send nothing */
-	UNREAD_MAX = 131072,    /* how many bytes the kernel keeps for one that does not read */
-	STREAM_BLOCK = 8192,    /* the most bytes of a stream that are read at a time */
+	HEADER_MAX = 16384,             /* the most bytes of a request's header */
+	CONNECTIONS_MAX = HUB_ASKS_MAX, /* the most connections at a time; each may ask the node */
+	STREAMS_MAX = 900,              /* the most connections that are streams */
+	SILENCE_MAX = 30,               /* how many seconds a connection may take or send nothing */
+	UNREAD_MAX = 131072, /* how many bytes the kernel keeps for one that does not read */
+	STREAM_BLOCK = 8192, /* the most bytes of a stream that are read at a time */
 };
 
 /* How many locks a page of /api/status has, and how many there may be before it. */
@@ -228,16 +228,17 @@ static enum MHD_Result ask_node(struct job *job, enum ask_kind kind)
 	guest_due(&job->server->guests, guest_of(job->connection), -1);
 	MHD_suspend_connection(job->connection);
 	if (!hub_ask(job->server->hub, &job->ask)) {
-		problem_set(&job->ask.problem, "too many requests at a time");
+		problem_set(&job->ask.problem, "baton web is ending");
 		on_answered(&job->ask);
 	}
 	return MHD_YES;
 }
 
-/* Cuts the page that was asked for out of all locks. */
+/* Cuts the page that was asked for out of all locks. The reply is shared with other requests. */
 static json_t *cut_status(const struct job *job)
 {
-	json_t *status = job->ask.reply, *locks = json_object_get(status, "locks");
+	const json_t *locks = json_object_get(job->ask.reply, "locks");
+	json_t *status = json_copy(job->ask.reply);
 	size_t total = json_array_size(locks);
 	json_t *page = json_array();
 
@@ -247,7 +248,7 @@ static json_t *cut_status(const struct job *job)
 	json_object_set_new(status, "locks", page);
 	json_object_set_new(status, "locks_total", json_integer((json_int_t)total));
 	json_object_set_new(status, "locks_more", json_boolean(more));
-	return json_incref(status);
+	return status;
 }
 
 static enum MHD_Result answer_job(struct job *job)
