@@ -299,6 +299,28 @@ class Single(WebTest):
         node.may_answer.set()
         until("it is found again", lambda: web.json("/api/status?pattern=again").get("asked") == "again")
 
+    def test_many_waiters_are_not_said_to_be_fewer(self):
+        node = self.serving()
+        web = self.web(node)
+        with contextlib.ExitStack() as clients:
+            holder = clients.enter_context(node.client())
+            holder.call("LOCK", "a")
+            holder.call("LOCK", "b")
+            clients.enter_context(node.client()).send("LOCK", "b")
+            until("one waits longer than the others will", lambda: any(
+                waiter["since_ms"] > 10 for lock in node.status()["locks"] for waiter in lock["waiters"]))
+            for _ in range(250):
+                clients.enter_context(node.client()).send("LOCK", "a")
+            until("they wait", lambda: sum(len(lock["waiters"]) for lock in node.status()["locks"]) == 251)
+            with Stream(web) as stream:
+                state = stream.next("status")
+            self.assertEqual((state["waiters_total"], state["waiters_more"]), (201, True))
+            self.assertEqual(state["waiters_by_member"], {"n1": 201})
+            self.assertEqual([(lock["name"], len(lock["waiters"]), lock.get("waiters_total"), lock.get("waiters_more"))
+                              for lock in state["status"]["locks"]], [("a", 20, 200, True), ("b", 1, None, None)])
+            self.assertEqual((state["waits_longest"]["name"], state["waits_longest"]["node"]), ("b", "n1"))
+            self.assertEqual(len(web.json("/api/status")["locks"][0]["waiters"]), 250)
+
     def test_changes_are_told_and_bounded(self):
         node = self.serving()
         web = self.web(node)

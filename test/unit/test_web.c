@@ -107,6 +107,37 @@ static void test_more_locks_are_counted_for_each_member(void **state)
 	json_decref(locks);
 }
 
+static void test_waiters_are_counted_before_lists_are_shortened(void **state)
+{
+	json_t *locks =
+	        json_loads("[{\"name\":\"x\",\"waiters\":[{\"node\":\"b\",\"since_ms\":5},{"
+	                   "\"node\":\"b\",\"since_ms\":9}]},"
+	                   "{\"name\":\"y\",\"waiters\":[]},"
+	                   "{\"name\":\"z\",\"waiters\":[{\"node\":\"a\",\"since_ms\":7}]}, 3, {}]",
+	                   0, NULL);
+	const char *expected = "{\"waiters_by_member\":{\"a\":1,\"b\":2},\"waiters_more\":true,"
+	                       "\"waiters_total\":3,"
+	                       "\"waits_longest\":{\"name\":\"x\",\"node\":\"b\",\"since_ms\":9}}";
+
+	(void)state;
+	assert_non_null(locks);
+	json_t *waiting = figures_waiting(locks, 3);
+	assert_false(json_is_true(json_object_get(waiting, "waiters_more")));
+	json_decref(waiting);
+	waiting = figures_waiting(locks, 2);
+	char *text = json_dumps(waiting, JSON_COMPACT | JSON_SORT_KEYS);
+	assert_string_equal(text, expected);
+	free(text);
+	json_decref(waiting);
+	/* Only the lock whose waiters may be more says so. */
+	assert_true(json_is_true(json_object_get(json_array_get(locks, 0), "waiters_more")));
+	assert_null(json_object_get(json_array_get(locks, 2), "waiters_more"));
+	json_decref(locks);
+	waiting = figures_waiting(NULL, 2);
+	assert_true(json_is_null(json_object_get(waiting, "waits_longest")));
+	json_decref(waiting);
+}
+
 /* --- what the node has counted --- */
 
 static json_t *parse(const char *text)
@@ -440,6 +471,7 @@ int main(void)
 	        cmocka_unit_test(test_bounds_are_those_of_the_documents),
 	        cmocka_unit_test(test_changes_are_parsed),
 	        cmocka_unit_test(test_more_locks_are_counted_for_each_member),
+	        cmocka_unit_test(test_waiters_are_counted_before_lists_are_shortened),
 	        cmocka_unit_test(test_at_most_so_many_changes_in_any_second),
 	        cmocka_unit_test(test_a_busy_node_is_listened_to_less_and_less),
 	        cmocka_unit_test(test_a_node_that_is_not_too_busy_is_listened_to_always),

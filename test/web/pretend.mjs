@@ -15,7 +15,13 @@ export async function pretend(control = true) {
 	fake.status = { node: "db1", epoch: 7, algorithm: "neilsen", topology: "star", members: ["db1", "db2", "web1"].map((name, i) => ({ name, address: `10.0.0.${i + 1}:7440`, incarnation: i + 2, state: "active", lease_ms: 2500 + 100 * i, counts: { grants: 700 * i, sent: 900 * i } })), takeover_ms: 4500, lease_ms: 3000, waiting_for: null, silent: [] };
 	const held = () => fake.locks.filter((l) => l.holder !== null || l.waiters.length > 0);
 	const counts = () => Object.fromEntries(fake.status.members.filter((m) => m.state !== "silent").map((m) => [m.name, m.counts]));
-	const sample = () => ({ at_ms: fake.at, status: { ...fake.status, by_member: counts(), silent: fake.status.members.filter((m) => m.state === "silent").map((m) => m.name), locks: held().slice(0, 200) }, info: fake.info, locks_total: held().length, locks_more: fake.more, waiters_total: held().reduce((n, l) => n + l.waiters.length, 0) });
+	const sample = () => ({ at_ms: fake.at, status: { ...fake.status, by_member: counts(), silent: fake.status.members.filter((m) => m.state === "silent").map((m) => m.name), locks: held().slice(0, 200) }, info: fake.info, locks_total: held().length, locks_more: fake.more, ...waiting() });
+	const waiting = () => {
+		const all = held().flatMap((l) => l.waiters.map((w) => ({ name: l.name, node: w.node, since_ms: w.since_ms })));
+		const by = {};
+		for (const { node } of all) by[node] = (by[node] ?? 0) + 1;
+		return { waiters_total: all.length, waiters_more: held().some((l) => l.waiters_more), waiters_by_member: by, waits_longest: all.sort((a, b) => b.since_ms - a.since_ms)[0] ?? null };
+	};
 	const line = (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 	fake.send = (event, data) => fake.viewers.forEach((v) => v.write(line(event, data)));
 	fake.tick = (ms = 1000) => {

@@ -311,16 +311,16 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	const card = (member) => page.textContent(`[data-member="${member}"] small:last-child`);
 	fake.more = true;
 	await tick();
-	assert.match(await page.textContent("#waiting"), /100\+the longest for 2\.5 s: web1, for job\/0000, of the first 200 locks/);
+	assert.match(await page.textContent("#waiting"), /100\+the longest for 2\.5 s: web1, for job\/0000, of the first 450 locks/);
 	assert.equal(await card("db1"), "38 clients; holds 200 or more");
-	assert.equal(await card("db2"), "23 or more waiting");
+	assert.equal(await card("db2"), "50 or more waiting");
 	await page.fill("#filter", "job");
 	await page.waitForFunction(() => /1 to 25 of 450 or more/.test(document.querySelector(".pages")?.textContent));
 	await page.fill("#filter", "");
 	await page.waitForFunction(() => /450 or more held or waited for/.test(document.querySelector("#locks h2").textContent));
 	for (const lock of fake.locks) lock.waiters = [];
 	await tick();
-	assert.match(await page.textContent("#waiting"), /0\+nobody waits for the first 200 locks/);
+	assert.match(await page.textContent("#waiting"), /0\+nobody waits for the first 450 locks/);
 	fake.more = false;
 	// Once the stream has all of them, nobody is asked.
 	fake.locks = fake.locks.slice(0, 30);
@@ -352,7 +352,7 @@ test("a witness, another cluster, a node that refuses, and names that are not te
 	await tick();
 	assert.ok((await heads()).includes("waiting, by node"));
 	// Why grants are missing from the log.
-	const send = (unheard) => fake.send("status", { at_ms: (fake.at += 1000), status: { ...fake.status, locks: [] }, info: fake.info, locks_total: 0, waiters_total: 0, unheard });
+	const send = (unheard) => fake.send("status", { at_ms: (fake.at += 1000), status: { ...fake.status, locks: [] }, info: fake.info, locks_total: 0, waiters_total: 0, waiters_more: false, waiters_by_member: {}, waits_longest: null, unheard });
 	send("NOPERM not permitted: this rule is missing: allow * observe uid:5");
 	await page.waitForSelector("#unheard");
 	assert.equal(await page.textContent("#unheard"), "Grants and releases are left out: no right to observe. NOPERM not permitted: this rule is missing: allow * observe uid:5.");
@@ -396,6 +396,25 @@ test("a witness, another cluster, a node that refuses, and names that are not te
 	assert.equal(await page.locator("#trouble, .member .lease").count(), 0);
 	assert.match(await page.textContent(".member"), /db1 witness/);
 	assert.match(await page.title(), /^db1/);
+	await close(page);
+	await fake.end();
+});
+
+test("many waiters: those that are not listed are counted, and it is said if there may be more", async () => {
+	const fake = await pretend();
+	fake.locks = [lockOf("deploy", 31, "db1", Array.from({ length: 30 }, (_, i) => (i < 12 ? "db2" : "web1")))];
+	fake.locks[0].waiters_total = 230;
+	const { page, tick } = await onPretended(fake);
+	const card = (member) => page.textContent(`[data-member="${member}"] small:last-child`);
+	assert.equal(await row(page, "deploy").locator(".waiters li:last-child").textContent(), "+224");
+	assert.equal(await page.textContent("#waiting b"), "30");
+	assert.equal(await card("web1"), "18 waiting");
+	fake.locks[0].waiters_more = true;
+	await tick();
+	assert.equal(await row(page, "deploy").locator(".waiters li:last-child").textContent(), "+224 or more");
+	assert.equal(await page.textContent("#waiting b"), "30+");
+	assert.equal(await card("web1"), "18 or more waiting");
+	assert.match(await page.textContent("#trail .whole"), /and 200 or more$/);
 	await close(page);
 	await fake.end();
 });

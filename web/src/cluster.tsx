@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { firstOf } from "./address";
 import { count, cut, many, span } from "./amounts";
-import { cards, goneWords, here, isWhole, isWitness, latest, link, log, now, type Card, type Happened } from "./feed";
+import { cards, goneWords, here, isWitness, latest, link, log, now, waitersMore, type Card, type Happened } from "./feed";
 import { chosen, Locks } from "./locks";
 import * as minute from "./minute";
 import { changed, worthSeeing } from "./past";
@@ -123,16 +123,15 @@ function Tile(props: { id: string; title: string; value: string; note: string; c
 
 /** Returns the client that has waited longest: "n2, for reindex". */
 function longestWait(): string {
-	let [most, words] = [-1, "nobody waits"];
-	for (const lock of latest.value!.status.locks)
-		for (const { since_ms, node } of lock.waiters) if (since_ms > most) [most, words] = [since_ms, `the longest for ${span(since_ms)}: ${node}, for ${lock.name}`];
-	if (isWhole(latest.value!)) return words;
-	const locks = `the first ${count(latest.value!.status.locks.length)} locks`;
-	return most < 0 ? `nobody waits for ${locks}` : `${words}, of ${locks}`;
+	const { waits_longest, locks_more, locks_total } = latest.value!;
+	const locks = locks_more ? `the first ${count(locks_total)} locks` : null;
+	if (waits_longest === null) return locks === null ? "nobody waits" : `nobody waits for ${locks}`;
+	const { name, node, since_ms } = waits_longest;
+	return `the longest for ${span(since_ms)}: ${node}, for ${name}${locks === null ? "" : `, of ${locks}`}`;
 }
 
 function Tiles() {
-	const { status, info, waiters_total, locks_more } = latest.value!;
+	const { status, info, waiters_total } = latest.value!;
 	const [grants, came, cost, waiting] = [minute.grants.value, minute.came.value, minute.cost.value, minute.waiting.value];
 	const bound = minute.boundOf(info);
 	const claim = algorithms.value.find((a) => a.name === status.algorithm)?.claim;
@@ -142,7 +141,7 @@ function Tiles() {
 			<Tile id="grants" title="Grants a second" value={grants.value === null ? "–" : count(grants.value)} note={grants.value === null ? "…" : `${many(grants.total, "grant")}, ${time}`} course={grants} />
 			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `average of ${count(came.count)} at ${status.node}${came.most === null ? "" : `; 99 % within ${span(came.most)}`}`} course={came} />
 			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on ${networkOf(status.topology)}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
-			<Tile id="waiting" title="Waiting now" value={count(waiters_total) + (locks_more ? "+" : "")} note={longestWait()} course={waiting} />
+			<Tile id="waiting" title="Waiting now" value={count(waiters_total) + (waitersMore(latest.value!) ? "+" : "")} note={longestWait()} course={waiting} />
 		</div>
 	);
 }
@@ -181,14 +180,14 @@ function holding({ holds, whole }: Card): string {
 }
 
 function MemberCard(props: { card: Card }) {
-	const { member, removed, heard, holds, waits, whole } = props.card;
+	const { member, removed, heard, holds, waits, waitsMore, whole } = props.card;
 	const silent = removed === null && member.state === "silent";
 	const bad = silent || removed !== null;
 	const { node } = latest.value!.status;
 	const witness = member.name === node && isWitness(latest.value!);
 	const state = witness ? "witness" : member.state;
 	const clients = latest.value!.info.connected_clients;
-	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${whole ? "" : " or more"} waiting` : ""];
+	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 ? `holds ${holding(props.card)}` : "", waits > 0 && !bad ? `${count(waits)}${waitsMore ? " or more" : ""} waiting` : ""];
 	return (
 		<li class={bad ? "member away" : "member"} data-member={member.name}>
 			{witness ? null : <Lease card={props.card} bad={bad} />}

@@ -20,6 +20,7 @@ export interface Lock {
 	holder: (Client & { losing: boolean }) | null;
 	waiters: Client[];
 	waiters_total?: number; // the number of waiters, if there are more than are listed
+	waiters_more?: boolean; // there may be more than that
 	order: "served" | "by node";
 }
 
@@ -60,12 +61,20 @@ export interface Sample {
 	locks_total: number; // how many locks are held or waited for; the status may have fewer
 	locks_more?: boolean; // there may be more than locks_total
 	waiters_total: number;
+	waiters_more: boolean; // there may be more than waiters_total
+	waiters_by_member: Record<string, number>;
+	waits_longest: { name: string; node: string; since_ms: number } | null;
 	unheard?: string; // why changes are left out
 }
 
 /** True if the status has every lock that is held or waited for. */
 export function isWhole(sample: Sample): boolean {
 	return !sample.locks_more && sample.locks_total <= sample.status.locks.length;
+}
+
+/** True if there may be more waiters than the sample counts. */
+export function waitersMore(sample: Sample): boolean {
+	return sample.waiters_more || sample.locks_more === true;
 }
 
 /** True if the node votes and serves no locks. It then waits for nothing, though it does not serve. */
@@ -98,7 +107,8 @@ export interface Card {
 	lease: number; // how much of its lease was left at that time
 	removed: number | null; // when a view without the member came
 	holds: string[]; // the locks that the member held when it last answered
-	waits: number;
+	waits: number; // how many of its clients wait
+	waitsMore: boolean; // there may be more of them
 	whole: boolean; // `holds` has all locks of the member, not only those in a shortened status
 }
 
@@ -164,10 +174,10 @@ function foldCards(sample: Sample): Card[] {
 	const old = new Map(cards.value.map((c) => [c.member.name, c]));
 	const folded = status.members.map((member): Card => {
 		const before = old.get(member.name);
-		if (member.state === "silent") return { ...(before ?? { heard: at_ms, lease: 0, holds: [], waits: 0, whole: true }), member, removed: null };
+		if (member.state === "silent") return { ...(before ?? { heard: at_ms, lease: 0, holds: [], waits: 0, waitsMore: false, whole: true }), member, removed: null };
 		const holds = status.locks.filter((l) => l.holder?.node === member.name).map((l) => l.name);
-		const waits = status.locks.reduce((sum, l) => sum + l.waiters.filter((w) => w.node === member.name).length, 0);
-		return { member, heard: at_ms, lease: member.lease_ms ?? 0, removed: null, holds, waits, whole: isWhole(sample) };
+		const waits = sample.waiters_by_member[member.name] ?? 0;
+		return { member, heard: at_ms, lease: member.lease_ms ?? 0, removed: null, holds, waits, waitsMore: waitersMore(sample), whole: isWhole(sample) };
 	});
 	for (const card of cards.value) {
 		if (status.members.some((m) => m.name === card.member.name)) continue;

@@ -76,7 +76,7 @@ function shortCommand(command: string, lock: string): string {
 }
 
 function Waiters(props: { lock: Lock }) {
-	const { waiters, waiters_total, order } = props.lock;
+	const { waiters, waiters_total, waiters_more, order } = props.lock;
 	if (waiters.length === 0) return <span class="nil">–</span>;
 	const rest = (waiters_total ?? waiters.length) - Math.min(waiters.length, WAITERS_SHOWN);
 	return (
@@ -86,7 +86,7 @@ function Waiters(props: { lock: Lock }) {
 					{w.node}
 				</li>
 			))}
-			{rest > 0 ? <li>+{rest}</li> : null}
+			{rest > 0 ? <li>+{count(rest)}{waiters_more ? " or more" : ""}</li> : null}
 		</ol>
 	);
 }

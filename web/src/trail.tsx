@@ -106,7 +106,7 @@ function Picture(props: { lock: string; nodes: string[]; token: boolean }) {
 
 /** Describes the chosen lock in words: who holds it, and who waits in which order. */
 function Whole(props: { lock: Lock }) {
-	const { holder, waiters, waiters_total, order, fence } = props.lock;
+	const { holder, waiters, waiters_total, waiters_more, order, fence } = props.lock;
 	return (
 		<div class="whole">
 			<p>
@@ -130,7 +130,7 @@ function Whole(props: { lock: Lock }) {
 							</li>
 						))}
 					</ol>
-					{waiters_total === undefined ? null : <p class="note">and {waiters_total - waiters.length} more</p>}
+					{waiters_total === undefined ? null : <p class="note">and {count(waiters_total - waiters.length)} {waiters_more ? "or more" : "more"}</p>}
 				</>
 			)}
 		</div>

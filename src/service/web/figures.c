@@ -166,6 +166,52 @@ bool figures_locks_more(const json_t *locks, size_t limit)
 	return most >= limit;
 }
 
+/* Counts the waiters of a lock by member, in total and for the lock itself. Returns true if the lock
+ * may have more of a member than were told. */
+static bool count_waiters(const json_t *lock, size_t limit, json_t *totals, json_t **longest)
+{
+	json_t *counts = json_object();
+	const json_t *waiter;
+	size_t i;
+	bool more = false;
+
+	json_array_foreach (json_object_get(lock, "waiters"), i, waiter) {
+		const char *node = text_of(waiter, "node");
+		json_int_t count = json_integer_value(json_object_get(counts, node)) + 1;
+		json_int_t total = json_integer_value(json_object_get(totals, node)) + 1;
+		json_int_t since = json_integer_value(json_object_get(waiter, "since_ms"));
+		json_object_set_new(counts, node, json_integer(count));
+		json_object_set_new(totals, node, json_integer(total));
+		more = more || (size_t)count >= limit;
+		if (json_is_object(*longest) &&
+		    since <= json_integer_value(json_object_get(*longest, "since_ms")))
+			continue;
+		json_decref(*longest);
+		*longest = json_pack("{s:O?, s:O?, s:I}", "name", json_object_get(lock, "name"),
+		                     "node", json_object_get(waiter, "node"), "since_ms", since);
+	}
+	json_decref(counts);
+	return more;
+}
+
+json_t *figures_waiting(json_t *locks, size_t limit)
+{
+	json_t *totals = json_object(), *longest = json_null(), *lock;
+	json_int_t total = 0;
+	bool more = false;
+	size_t i;
+
+	json_array_foreach (locks, i, lock) {
+		total += (json_int_t)json_array_size(json_object_get(lock, "waiters"));
+		if (!count_waiters(lock, limit, totals, &longest))
+			continue;
+		more = true;
+		json_object_set_new(lock, "waiters_more", json_true());
+	}
+	return json_pack("{s:I, s:b, s:o, s:o}", "waiters_total", total, "waiters_more", more,
+	                 "waiters_by_member", totals, "waits_longest", longest);
+}
+
 /* --- Prometheus' text format --- */
 
 /* Writes a label's value: a backslash, a quote and a newline must be escaped. */

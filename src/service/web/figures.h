@@ -25,4 +25,11 @@ json_t *figures_text(const char *bytes, size_t size);
 /* True if a status with at most `limit` locks of each member may lack some: a member has as many. */
 bool figures_locks_more(const json_t *locks, size_t limit);
 
+/*
+ * Returns what is known of waiters, for a status with at most `limit` waiters of each member at each
+ * lock: waiters_total, waiters_more (there may be more), waiters_by_member, and waits_longest, the
+ * client that has waited longest, or null. A lock that may have more waiters gets "waiters_more".
+ */
+json_t *figures_waiting(json_t *locks, size_t limit);
+
 #endif

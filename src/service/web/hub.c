@@ -250,13 +250,13 @@ static void dial(struct hub *hub)
 static json_t *make_status(struct hub *hub, json_t *status)
 {
 	json_t *locks = json_object_get(status, "locks"), *lock;
-	size_t i, total = json_array_size(locks), waiters_total = 0;
+	size_t i, total = json_array_size(locks);
 	bool more = figures_locks_more(locks, LOCKS_SHOWN);
 
+	json_t *waiting = figures_waiting(locks, LOCKS_SHOWN);
 	json_array_foreach (locks, i, lock) {
 		json_t *waiters = json_object_get(lock, "waiters");
 		size_t waiters_count = json_array_size(waiters);
-		waiters_total += waiters_count;
 		if (waiters_count <= WAITERS_SHOWN)
 			continue;
 		json_object_set_new(lock, "waiters_total", json_integer((json_int_t)waiters_count));
@@ -268,9 +268,11 @@ static json_t *make_status(struct hub *hub, json_t *status)
 	json_t *info = hub->info != NULL ? hub->info : json_object();
 	hub->info = NULL;
 	/* The node tells at most LOCKS_SHOWN of each member: beyond that nobody knows how many. */
-	json_t *sample = json_pack("{s:I, s:o, s:o, s:I, s:b, s:I}", "at_ms", (json_int_t)now_ms(),
+	json_t *sample = json_pack("{s:I, s:o, s:o, s:I, s:b}", "at_ms", (json_int_t)now_ms(),
 	                           "status", status, "info", info, "locks_total", (json_int_t)total,
-	                           "locks_more", more, "waiters_total", (json_int_t)waiters_total);
+	                           "locks_more", more);
+	json_object_update(sample, waiting);
+	json_decref(waiting);
 	if (hub->unheard.text[0] != '\0')
 		json_object_set_new(sample, "unheard",
 		                    figures_text(hub->unheard.text, strlen(hub->unheard.text)));
