@@ -155,6 +155,9 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	nodes[0].start();
 	await page.waitForFunction(() => baton.feed.link.value.state === "live" && baton.feed.latest.value.status.waiting_for === null && document.getElementById("trouble") === null);
 	await logged(page, "^n1 answers again$");
+	// It came back into the cluster that it knew: nobody else has left.
+	await logged(page, "^epoch \\d+: n1 joined");
+	assert.doesNotMatch(await page.textContent(".log"), /n2[^:]* removed/);
 	const last = nodes[0].lock("demo");
 	await holds(page, "demo", "n1");
 	last.stdin.end();
@@ -400,6 +403,31 @@ test("a witness, another cluster, a node that refuses, and names that are not te
 	await fake.end();
 });
 
+test("a node that is started again has not seen its cluster yet, and nobody was removed", async () => {
+	const fake = await pretend();
+	fake.locks = [lockOf("deploy", 31, "db2")];
+	const { page, tick } = await onPretended(fake);
+	const { members } = fake.status;
+	const names = () => page.locator(".member h3").allInnerTexts();
+	fake.goAway("/run/baton.sock: Connection refused");
+	await page.waitForSelector("#trouble");
+	fake.gone = null;
+	fake.locks = [];
+	fake.status.members = [{ ...members[0], address: null, incarnation: 0, state: "starting", lease_ms: null, counts: { grants: 0, sent: 0 } }];
+	fake.status.waiting_for = "a view that includes this node";
+	await tick();
+	assert.deepEqual(await names(), ["db1 starting"]);
+	fake.status = { ...fake.status, epoch: 9, waiting_for: null, members: [{ ...members[0], incarnation: 20 }, members[1], members[2]] };
+	await tick();
+	assert.deepEqual(await names(), ["db1", "db2", "web1"]);
+	await logged(page, "^epoch 9: db1 joined again$");
+	assert.doesNotMatch(await page.textContent(".log"), /removed/);
+	// Nobody told what happened while it was away.
+	assert.equal(await page.locator("#gap").count(), 1);
+	await close(page);
+	await fake.end();
+});
+
 test("many waiters: those that are not listed are counted, and it is said if there may be more", async () => {
 	const fake = await pretend();
 	fake.locks = [lockOf("deploy", 31, "db1", Array.from({ length: 30 }, (_, i) => (i < 12 ? "db2" : "web1")))];
@@ -421,6 +449,7 @@ test("many waiters: those that are not listed are counted, and it is said if the
 
 test("the stream ends while nobody looks, comes back after a break, and what was left out is told", async () => {
 	const fake = await pretend();
+	fake.locks = [lockOf("deploy", 31, "db1")];
 	const { page, tick } = await onPretended(fake);
 	const hide = (state) =>
 		page.evaluate((value) => {
@@ -433,11 +462,17 @@ test("the stream ends while nobody looks, comes back after a break, and what was
 	await viewers(0);
 	await hide("visible");
 	await viewers(1);
+	await tick(61_000);
+	assert.equal(await page.locator("#gap").count(), 0);
 	await page.evaluate(() => (location.hash = "#lab"));
 	await viewers(0);
+	fake.at += 20_000;
 	await page.evaluate(() => (location.hash = "#cluster"));
 	await viewers(1);
 	await page.waitForSelector("#locks");
+	// The page does not claim to know what happened meanwhile.
+	await logged(page, "^this page was not told what happened for 20 s$");
+	await page.waitForSelector("#gap");
 	fake.send("changes", { events: [], more: 37 });
 	fake.send("skipped", { events: 12 });
 	fake.change("*", "dropped", 9, "");

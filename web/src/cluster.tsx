@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { firstOf } from "./address";
 import { count, cut, many, span } from "./amounts";
-import { cards, goneWords, here, isWitness, latest, link, log, now, waitersMore, type Card, type Happened } from "./feed";
+import { cards, goneWords, here, isInView, isWitness, latest, link, log, now, waitersMore, type Card, type Happened } from "./feed";
 import { chosen, Locks } from "./locks";
 import * as minute from "./minute";
 import { changed, worthSeeing } from "./past";
@@ -312,7 +312,7 @@ export function Cluster() {
 			<Trouble />
 			<Tiles />
 			<ul class="members" aria-label="Members">
-				{cards.value.map((card) => (
+				{cards.value.filter((card) => isInView(sample.status) || card.member.name === sample.status.node).map((card) => (
 					<MemberCard key={card.member.name} card={card} />
 				))}
 			</ul>

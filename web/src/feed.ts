@@ -114,6 +114,7 @@ export interface Card {
 
 const LOG_MAX = 200; // how many grants and releases are kept, and as many other events
 const REMOVED_MS = 600_000; // how long a member that was removed is remembered
+const MISSED_MS = 2500; // a status comes every second: after a longer time, the log says that something is missing
 const ASK_MS = 5000; // how often a page without a stream looks whether a node has come
 const AGAIN_MS = 2000;
 
@@ -131,6 +132,8 @@ export const known = computed(() => session.value?.node === true || latest.value
 
 let stream: EventSource | null = null;
 let again = 0;
+let viewed: Status | null = null; // the last status of a node that was in a view
+let opened = false; // a stream was opened, and has told nothing yet
 let received = 0; // when the latest sample came, by the browser's clock
 let lines = 0;
 
@@ -151,14 +154,21 @@ function announce(kind: "news" | "bad", who: string, what: string): void {
 	said.value = `${who} ${what}`;
 }
 
+/** Does the node know its cluster? One that has just been started is in no view yet. It tells only of itself then, and the others are
+ * members all the same. */
+export function isInView(status: Status): boolean {
+	return status.members.some((m) => m.name !== status.node || m.incarnation !== 0);
+}
+
 function tellMembers(was: Status, is: Status): void {
 	const before = new Map(was.members.map((m) => [m.name, m]));
 	const after = new Map(is.members.map((m) => [m.name, m]));
 	if (is.epoch !== was.epoch) {
-		const joined = is.members.filter((m) => before.get(m.name)?.incarnation !== m.incarnation).map((m) => m.name);
-		const removed = was.members.filter((m) => after.get(m.name)?.incarnation !== m.incarnation).map((m) => m.name);
-		const words = [joined.length > 0 ? `${joined.join(", ")} joined` : "", removed.length > 0 ? `${removed.join(", ")} removed` : ""];
-		announce("news", `epoch ${is.epoch}:`, words.filter((w) => w !== "").join("; ") || "the same members");
+		const joined = is.members.filter((m) => !before.has(m.name));
+		const again = is.members.filter((m) => before.has(m.name) && before.get(m.name)!.incarnation !== m.incarnation);
+		const removed = was.members.filter((m) => !after.has(m.name));
+		const words = (of: Member[], what: string) => (of.length > 0 ? [`${of.map((m) => m.name).join(", ")} ${what}`] : []);
+		announce("news", `epoch ${is.epoch}:`, [...words(joined, "joined"), ...words(again, "joined again"), ...words(removed, "removed")].join("; ") || "the same members");
 	}
 	for (const member of is.members) {
 		const old = before.get(member.name);
@@ -181,6 +191,10 @@ function foldCards(sample: Sample): Card[] {
 	});
 	for (const card of cards.value) {
 		if (status.members.some((m) => m.name === card.member.name)) continue;
+		if (!isInView(status)) {
+			folded.push(card);
+			continue;
+		}
 		if (card.removed === null || at_ms - card.removed < REMOVED_MS) folded.push({ ...card, removed: card.removed ?? at_ms });
 	}
 	return folded.sort((a, b) => (a.member.name < b.member.name ? -1 : 1));
@@ -201,7 +215,7 @@ function onStatus(sample: Sample): void {
 		forgetMinute();
 		forgetPast();
 		cards.value = [];
-		before = null;
+		before = viewed = null;
 	}
 	const was = link.value.state;
 	received = performance.now();
@@ -212,8 +226,14 @@ function onStatus(sample: Sample): void {
 		if (was === "gone" || was === "lost") announce("news", sample.status.node, "answers again");
 		if (sample.status.waiting_for !== before.status.waiting_for && sample.status.waiting_for !== null && before.status.waiting_for === null) announce("bad", sample.status.node, `waits for ${sample.status.waiting_for}`);
 		if (sample.status.waiting_for === null && before.status.waiting_for !== null) announce("news", sample.status.node, "serves locks");
-		tellMembers(before.status, sample.status);
+		if (viewed !== null && isInView(sample.status)) tellMembers(viewed, sample.status);
+		else if (isInView(sample.status)) announce("news", `epoch ${sample.status.epoch}:`, `${sample.status.members.map((m) => m.name).join(", ")} are members`);
+		// Nobody told this page what happened while it had no stream, or while there was no node.
+		if (opened || was === "gone") noteGap(sample.at_ms);
+		if (opened && sample.at_ms > before.at_ms + MISSED_MS) tell("news", "this page", `was not told what happened for ${span(Math.round((sample.at_ms - before.at_ms) / 1000) * 1000)}`);
 	}
+	opened = false;
+	if (isInView(sample.status)) viewed = sample.status;
 	if (sample.unheard !== undefined && before?.unheard === undefined) tell("news", "grants and releases", `are left out: ${sample.unheard}`);
 	if (sample.unheard === undefined && before?.unheard !== undefined) tell("news", "grants and releases", "are told again");
 	addSecond(before, sample);
@@ -261,9 +281,9 @@ function disconnect(): void {
 
 function connect(): void {
 	disconnect();
-	const opened = new EventSource("api/events");
-	const on = <T>(name: string, then: (data: T) => void) => opened.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T));
-	stream = opened;
+	const begun = new EventSource("api/events");
+	const on = <T>(name: string, then: (data: T) => void) => begun.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T));
+	stream = begun;
 	on<Sample>("status", onStatus);
 	on<{ why: string }>("gone", ({ why }) => onGone(why));
 	on<{ events: Change[]; more: number }>("changes", ({ events, more }) => {
@@ -276,10 +296,11 @@ function connect(): void {
 		tell("bad", "this page", `was too slow: ${events} events were left out`);
 		noteGap(now());
 	});
-	opened.onerror = () => {
+	begun.onopen = () => (opened = true);
+	begun.onerror = () => {
 		link.value = { state: "lost", why: "baton web does not answer" };
 		// The browser tries again by itself, unless the answer was an error.
-		if (opened.readyState === EventSource.CLOSED) again = window.setTimeout(connect, AGAIN_MS);
+		if (begun.readyState === EventSource.CLOSED) again = window.setTimeout(connect, AGAIN_MS);
 	};
 }
 
