@@ -157,7 +157,7 @@ const char *baton_error_name(int error);
 
 /*
  * Acquires the lock and returns its fence: a number from 1 to 2^53 - 1. Every later holder of the
- * lock has a greater one, in the whole cluster and across restarts.
+ * lock has a greater fence, in the whole cluster and across restarts.
  *
  * If the node does not answer at all (it is stopped, or hangs), the call gives up five seconds
  * after timeout_ms; with BATON_FOREVER it never does. While this handle holds another lock, the
@@ -190,8 +190,9 @@ int baton_unlock(struct baton *baton, const char *name);
  */
 int baton_sync(struct baton *baton);
 
-/* Does the same, and waits for this many milliseconds at most. Returns also BATON_EPENDING: the node
- * has not answered all of them in this time. It will release the locks when it reads the commands. */
+/* Does the same as baton_sync, but waits for at most this many milliseconds. Can also return
+ * BATON_EPENDING: the node has not answered all unlocks in this time. It will release the locks
+ * when it reads the commands. */
 int baton_sync_within(struct baton *baton, int64_t timeout_ms);
 
 /*
@@ -207,11 +208,11 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 /*
  * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
  * somebody broke it, the node leaves, the node or the connection to it died, or the lease of the
- * node ends. If the lease ends, the descriptor becomes readable early enough for the program to
- * stop: earlier than the end by the time of baton_grace and a margin of a tenth of the lease;
- * without baton_grace, only at the end. It can become readable for other reasons too; baton_lost
- * tells. Poll it for input; never read, write or close it. The descriptor stays the same for the
- * life of the handle, and stays readable until baton_lost has returned 0.
+ * node ends. If the lease is about to end, the descriptor becomes readable early enough for the
+ * program to stop: before the end by the time of baton_grace plus a tenth of the lease. Without
+ * baton_grace, it becomes readable only at the end. It can become readable for other reasons too;
+ * baton_lost tells. Poll it for input; never read, write or close it. The descriptor stays the same
+ * for the life of the handle, and stays readable until baton_lost has returned 0.
  *
  * Call this before the first lock. It costs a second connection to the node and another round trip
  * for every lock. Locks acquired from now on are watched.
@@ -245,9 +246,9 @@ enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_
 
 /*
  * Returns how many milliseconds ago the node told of the loss that baton_lost reported last. The
- * time of baton_grace counts from then, and this program may have been stopped since. 0 means that
- * the time is not known, as over TCP; there, nobody else gets the lock before the end of the lease
- * that baton_left showed.
+ * time of baton_grace counts from that moment, and part of it may be over, because this program may
+ * have been stopped since. 0 means that the time is not known, as over TCP; there, nobody else gets
+ * the lock before the end of the lease that baton_left showed.
  */
 int64_t baton_lost_ago(const struct baton *baton);
 
@@ -275,10 +276,10 @@ int64_t baton_left(const struct baton *baton);
 /*
  * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
  * the lock until the program has closed the handle, or until this many milliseconds and a margin of
- * a tenth of the lease have passed. Over TCP, nobody gets it before the end of the lease that the
- * library was told last either, because the connection may have been cut. The end of a lease is
- * reported by baton_watch earlier by the same time. All this applies to the locks that this handle
- * acquires from now on, also after a reconnection.
+ * a tenth of the lease have passed. Over TCP, nobody else gets it before the last lease that the
+ * library was told of has ended either, because the connection may have been cut. baton_watch
+ * reports the end of a lease earlier by the same time. All this applies to the locks that this
+ * handle acquires from now on, also after a reconnection.
  *
  * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30),
  * or one of the errors above.
@@ -336,7 +337,8 @@ int baton_fd(const struct baton *baton);
 
 /* --- leaders --- */
 
-/* Both texts end with a 0 byte that does not count. */
+/* The leader of an election. `node` and `value` end with a 0 byte, which value_size does not
+ * count. */
 struct baton_leader {
 	uint64_t fence;    /* the number of this leadership */
 	size_t value_size; /* the bytes of `value`, without the 0 byte */
@@ -365,9 +367,9 @@ int baton_elect_within(struct baton *baton, const char *name, const void *value,
 /* Gives up the leadership, in the same way as baton_unlock. */
 int baton_resign(struct baton *baton, const char *name);
 
-/* Returns 1 and the leader, 0 if nobody leads, or an error: BATON_ESILENT (no leader is known,
- * but members do not answer that may know one; baton_message names them), BATON_ENAME, or one of
- * the errors above. */
+/* Returns 1 and the leader, 0 if nobody leads, or an error: BATON_ESILENT (no leader is known, and
+ * members that may know one do not answer; baton_message names them), BATON_ENAME, or one of the
+ * errors above. */
 int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret_leader);
 
 /*
@@ -384,9 +386,8 @@ enum baton_change {
 	/* The leader that is returned was reported before, and no longer leads. Nobody leads until
 	 * the next BATON_LEADS. */
 	BATON_LED = 2,
-	/* No leader is known, but members that may know one are silent. Their names are the
-	 * value, separated by blanks; an empty value means that the node at the other end is
-	 * silent itself. */
+	/* No leader is known, but members that may know one are silent. `value` has their names,
+	 * separated by blanks; it is empty if the node at the other end is silent itself. */
 	BATON_UNKNOWN = 3,
 	/* Follows BATON_UNKNOWN: all members answer, and nobody leads. */
 	BATON_NOBODY = 4,
@@ -436,9 +437,9 @@ int baton_break(struct baton *baton, const char *name, uint64_t fence);
 int baton_ready(struct baton *baton);
 
 /*
- * Returns whom the node takes this program for, as JSON text that the caller frees with free(): its
- * uid and groups, or the name in its certificate, and whether the node has rules about who may do
- * what. Returns 0 or one of the errors above.
+ * Returns as whom the node has identified this program, as JSON text that the caller frees with
+ * free(): its uid and groups, or the name in its certificate, and whether the node has rules about
+ * who may do what. Returns 0 or one of the errors above.
  */
 int baton_whoami(struct baton *baton, char **ret_json);
 
