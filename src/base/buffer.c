@@ -8,8 +8,8 @@ void buffer_make_room(struct buffer *buffer, size_t size)
 {
 	size_t used = buffer_size(buffer);
 
-	/* Move the rest to the beginning. That copies no more bytes than were taken since, so it is
-	 * cheap on average. */
+	/* Move the rest to the beginning. That copies no more bytes than were taken since the last
+	 * move, so it is cheap on average. */
 	if (buffer->start >= used && buffer->room - used >= size) {
 		if (used > 0)
 			memcpy(buffer->bytes, buffer->bytes + buffer->start, used);

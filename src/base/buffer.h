@@ -22,7 +22,8 @@ static inline size_t buffer_size(const struct buffer *buffer)
 
 static inline const char *buffer_front(const struct buffer *buffer)
 {
-	/* Not even 0 may be added to NULL, and a buffer that was never used has nothing else. */
+	/* C does not even allow to add 0 to NULL, and `bytes` is NULL in a buffer that was never
+	 * used. */
 	return buffer->start != 0 ? buffer->bytes + buffer->start : buffer->bytes;
 }
 

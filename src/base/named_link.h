@@ -14,7 +14,7 @@ struct named_link {
 
 /* The names must stay valid as long as the list is used. */
 struct named_links {
-	/* The links; NULL: there are none, and the topology counts. */
+	/* The links; NULL: no links are listed, and the topology decides. */
 	const struct named_link *list;
 	uint32_t count;
 };

@@ -32,8 +32,8 @@ static char small(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Names are written in small letters, or in capitals as those of messages and variables: which of
- * them was typed says nothing. */
+/* Ignores case. Some names are written in small letters, others (of messages and variables) in
+ * capitals, and users mix these up. */
 static bool is_same_letter(char a, char b)
 {
 	return small(a) == small(b);

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Returns when the client must have stopped, by its own clock. `asked` is the time before it asked,
- * because the answer may have taken any time; `left_ns` is the answer. */
+/* Returns when the client must have stopped, by its own clock. `asked` is the time just before the
+ * client asked, not that of the answer, which may have taken long; `left_ns` is the answer. */
 uint64_t sublease_end(uint64_t asked, uint64_t left_ns);
 
 /* Returns how long after an answer the client asks again. It asks more often when less time than

@@ -34,8 +34,8 @@ static void wait_until(struct team *team, atomic_uint *value, unsigned wanted)
 static void advance(struct team *team, atomic_uint *value)
 {
 	atomic_fetch_add(value, 1);
-	/* Lock the mutex before the signal: a thread that has not seen the new value holds it until
-	 * it sleeps, so it cannot miss the signal. */
+	/* Lock the mutex before the signal: a thread that has not seen the new value holds the
+	 * mutex until it sleeps, so it cannot miss the signal. */
 	pthread_mutex_lock(&team->mutex);
 	pthread_cond_broadcast(&team->changed);
 	pthread_mutex_unlock(&team->mutex);

@@ -60,10 +60,11 @@ enum { PARAMETERS_MAX = 4, TIMERS_MAX = 8 };
 struct network;
 
 /*
- * A site: what a node knows from the start. Valid during one step. `neighbours` are those in the
- * graph that the algorithm needs (for neilsen and raymond the logical tree), in increasing order.
- * In a complete graph it is NULL, because all other nodes are neighbours; site_neighbour works for
- * both. `left` and `right` are set on a ring only, `toward` in a tree only.
+ * A site: what a node knows from the start. Valid during one step. `neighbours` lists this node's
+ * neighbours in the graph that the algorithm needs (for neilsen and raymond the logical tree), in
+ * increasing order. In a complete graph it is NULL, because all other nodes are neighbours;
+ * site_neighbour works for both. `left` and `right` are set on a ring only, `toward` in a tree
+ * only.
  */
 struct site {
 	uint32_t self; /* this node's number, from 1 to `nodes` */
@@ -71,7 +72,7 @@ struct site {
 	uint32_t holder; /* the node that has the token at the start; only `init` should use it */
 	uint32_t toward; /* the neighbour on the path to the holder, 0 at the holder itself */
 	uint32_t left, right;
-	uint32_t identifier; /* elections: the identifier at this place; else `self` */
+	uint32_t identifier; /* elections: this node's identifier; otherwise `self` */
 	/* The identifiers of all places, for processes that know each other (bully). */
 	const uint32_t *identifiers;
 	uint32_t neighbours_count;
@@ -106,8 +107,8 @@ struct message_type {
 	bool init;  /* the message is sent before any request, and is counted separately */
 	/* elections: the message announces the leader, and is counted separately. */
 	bool announcement;
-	/* The message is sent only with a certain value of a parameter; otherwise reports leave it
-	 * out. */
+	/* The message is sent only with a certain value of a parameter. Reports leave it out if
+	 * none was sent. */
 	bool rare;
 };
 
@@ -152,7 +153,8 @@ struct parameter {
 	uint64_t least, most, initial; /* the limits of a number, and its default */
 };
 
-/* The whole system at one moment, for an invariant about more than one node. */
+/* A message in flight. A snapshot has all of them, and all states: it is the whole system at one
+ * moment, for an invariant about more than one node. */
 struct flight {
 	uint32_t to;
 	/* The node whose request the message is a copy of: see algorithm->origin. */
@@ -181,7 +183,8 @@ struct snapshot {
  */
 struct invariant {
 	const char *name;
-	/* What holds, as a sentence that goes on after "it says that", without a full stop. */
+	/* The claim, as the end of a sentence that begins with "it says that", without a full
+	 * stop. */
 	const char *meaning;
 	bool (*applies)(const struct network *network);
 	bool (*local)(const struct site *site, const void *state);
@@ -207,7 +210,7 @@ struct differences {
 	uint64_t (*state_slack)(const void *state);
 	uint64_t (*message_slack)(const struct message *message);
 	void (*lower_state)(void *state, uint64_t by);
-	/* Begins the message with lower numbers in `out`. The caller sends it. */
+	/* Begins, in `out`, a copy of the message with its numbers lowered. The caller sends it. */
 	void (*lower_message)(const struct message *message, uint64_t by, struct out *out);
 };
 
@@ -315,11 +318,11 @@ struct algorithm {
 	/* A timer that this node armed has expired. NULL if the algorithm has no timers. */
 	void (*expire)(const struct site *site, void *state, uint32_t timer, struct out *out);
 	/*
-	 * For an algorithm whose network may change while it runs; otherwise both are NULL. The
-	 * size of its state must not depend on the neighbours. `linked`: the node has a new
-	 * neighbour, which the site already has. `needs_link`: may the node still have to answer
-	 * this neighbour? A link that one of its ends needs is not removed, nor is one with a
-	 * message in flight.
+	 * Both functions are for algorithms whose network may change while they run; otherwise they
+	 * are NULL. The size of the state must then not depend on the neighbours. `linked`: the
+	 * node has a new neighbour, which site->neighbours already includes. `needs_link`: may the
+	 * node still have to answer this neighbour? A link is not removed while one of its ends
+	 * needs it, or while a message is in flight on it.
 	 */
 	void (*linked)(const struct site *site, void *state, uint32_t neighbour, struct out *out);
 	bool (*needs_link)(const struct site *site, const void *state, uint32_t neighbour);

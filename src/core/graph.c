@@ -164,7 +164,8 @@ void graph_ring(const struct graph *graph, uint32_t *ret_left, uint32_t *ret_rig
 	uint32_t last = graph_degree(graph, 1) - 1;
 	uint32_t before = graph_neighbour(graph, 1, last), node = 1;
 	for (uint32_t i = 0; i < graph->nodes; i++) {
-		/* If this is node 1 again too early, the graph is not one ring but several. */
+		/* If the walk is back at node 1 too early, the graph is not one ring but
+		 * several. */
 		must(i == 0 || node != 1);
 		must(graph_degree(graph, node) == (graph->nodes == 2 ? 1 : 2));
 		uint32_t after = graph_neighbour(graph, node, 0);

@@ -11,7 +11,8 @@
 
 /*
  * An undirected graph without loops. The neighbours of node i are adjacent[offset[i-1] …
- * offset[i]-1], in increasing order; a complete graph stores no neighbours, and both are NULL.
+ * offset[i]-1], in increasing order; if `complete` is set, no neighbours are stored, and both
+ * arrays are NULL.
  */
 struct graph {
 	uint32_t nodes;
@@ -33,9 +34,9 @@ uint32_t graph_neighbour(const struct graph *graph, uint32_t node, uint32_t k);
 bool graph_adjacent(const struct graph *graph, uint32_t a, uint32_t b);
 
 /*
- * Does the graph belong to the class? A single node belongs to all, and every graph to GRAPH_NONE;
- * two nodes with an edge are a ring. `scratch` must have room for graph->nodes numbers, here and in
- * graph_toward.
+ * Does the graph belong to the class? A single node belongs to all classes, and every graph belongs
+ * to GRAPH_NONE; two nodes with an edge are a ring. `scratch` must have room for graph->nodes
+ * numbers, here and in graph_toward.
  */
 bool graph_is(const struct graph *graph, enum graph_class class, uint32_t *scratch);
 

@@ -64,8 +64,8 @@ uint64_t random_below(struct random *random, uint64_t bound)
 
 	uint64_t x = random_next(random);
 	if (x * bound < bound) {
-		/* 2^64 is not a multiple of `bound` in general. This many values, the remainder,
-		 * are refused, so that all results are equally likely. */
+		/* 2^64 divided by `bound` leaves this remainder. As many values are refused, so
+		 * that all results are equally likely. */
 		uint64_t surplus = (0 - bound) % bound;
 		while (x * bound < surplus)
 			x = random_next(random);

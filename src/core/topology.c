@@ -91,8 +91,8 @@ static uint64_t count_stored_edges(const struct topology *topology, uint32_t nod
 
 /*
  * Is a random graph dense? For a sparse graph the edges are drawn, and kept in a hash table. For a
- * dense graph the pairs that are not edges are drawn; there, one bit for each pair is smaller and
- * faster.
+ * dense graph the pairs that are not edges are drawn, and kept as one bit for each pair, which is
+ * then smaller and faster.
  */
 static bool is_dense(uint32_t nodes, uint64_t edges)
 {

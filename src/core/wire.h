@@ -33,11 +33,12 @@ static inline enum side side_opposite(enum side side)
 }
 
 enum effect_kind {
-	EFFECT_SEND,        /* a message is sent */
-	EFFECT_ENTER,       /* the node enters: it is inside from now on */
-	EFFECT_ELECTED,     /* the node has learned who leads */
-	EFFECT_REGENERATED, /* this step has replaced a lost token; comes before its EFFECT_SENDs */
-	EFFECT_ARM,         /* a timer starts; if it is armed already, it starts again */
+	EFFECT_SEND,    /* a message is sent */
+	EFFECT_ENTER,   /* the node enters: it is inside from now on */
+	EFFECT_ELECTED, /* the node has learned who leads */
+	/* This step has replaced a lost token; comes before the step's EFFECT_SENDs. */
+	EFFECT_REGENERATED,
+	EFFECT_ARM, /* a timer starts; if it is armed already, it starts again */
 	EFFECT_DISARM,
 };
 

@@ -22,7 +22,7 @@ void writer_init(struct writer *writer, char *text, size_t size);
 /* Writes plain text, as it is. */
 void writer_text(struct writer *writer, const char *text);
 
-/* These begin and end an array or an object. `key` is the name of the next member of an object. */
+/* Begin and end an array or an object, and write the name of an object's next member. */
 void writer_open(struct writer *writer, char bracket);
 void writer_close(struct writer *writer, char bracket);
 void writer_key(struct writer *writer, const char *key);
