@@ -137,13 +137,13 @@ static int receive(const struct site *site, void *state, const struct message *m
 		return BATON_EMESSAGE;
 	switch (message->body[0]) {
 	case SIGNAL:
-		if (message->side != SIDE_LEFT || process->black) /* P4 */
+		if (message->side != SIDE_LEFT || process->black) /* this would break P4 */
 			return BATON_EMESSAGE;
 		on_signal(site, process, out);
 		return 0;
 	case TOKEN:
 		if (message->side != SIDE_RIGHT || process->token || process->state == CRITICAL ||
-		    (process->state == NONCRITICAL && !process->black)) /* P5 */
+		    (process->state == NONCRITICAL && !process->black)) /* this would break P5 */
 			return BATON_EMESSAGE;
 		on_token(site, process, out);
 		return 0;

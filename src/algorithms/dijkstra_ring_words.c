@@ -165,7 +165,8 @@ bool words_end(const struct words *words, uint64_t at)
 	return (at & words->ends) != 0;
 }
 
-/* For each state of the automaton, how many beginnings of words of one length lead to it. */
+/* For each state of the automaton: how many strings of a given length lead to it, as beginnings of
+ * words. */
 enum { BEGINNINGS_MAX = 256 };
 
 struct beginnings {

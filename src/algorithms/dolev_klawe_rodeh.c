@@ -59,7 +59,7 @@ struct state {
 	uint32_t max; /* the number that the process stands for; at first its own */
 	/* The number in the last FIRST; 0: none yet, and always 0 in peterson2. */
 	uint32_t neighbourR;
-	/* The number in the process' own ELECTED while that goes round; else 0. */
+	/* While this process' own ELECTED goes round, the number in it; otherwise 0. */
 	uint32_t announced;
 	uint8_t state;
 	uint8_t participant;   /* the process takes part in an election that is not over for it */
@@ -131,7 +131,7 @@ static void announce(const struct site *site, struct state *node, struct out *ou
 	learn(node, node->max, out);
 }
 
-/* received (1, number): plain. */
+/* variant=plain: received (1, number). */
 static void on_first(const struct site *site, struct state *node, uint32_t number, struct out *out)
 {
 	if (node->state == ACTIVE) {
@@ -147,7 +147,7 @@ static void on_first(const struct site *site, struct state *node, uint32_t numbe
 	}
 }
 
-/* received (2, number): plain. */
+/* variant=plain: received (2, number). */
 static void on_second(const struct site *site, struct state *node, uint32_t number, struct out *out)
 {
 	if (node->state == ACTIVE) {
@@ -298,7 +298,7 @@ static bool max_never_falls(const struct site *site, const void *state)
 }
 
 /* The greatest number of those that take part is at an active process or on its way to one. The
- * printed text breaks this invariant, which does not apply to it. */
+ * printed text breaks this invariant, so it is not checked there. */
 static bool nobody_starts_late(const struct network *network)
 {
 	return (network->parameters[TEXT] & TEXT_LATE_START) == 0;

@@ -45,7 +45,7 @@ struct state {
 	 * round has arrived too. */
 	uint32_t queued;
 	uint32_t leader;
-	uint8_t state; /* an enum standing */
+	uint8_t state; /* whether the process takes part, and how: an enum standing */
 	uint8_t padding[3];
 };
 
@@ -165,7 +165,7 @@ static void on_candidate(const struct site *site, struct state *node, enum side 
 		send(site, opposite(from), CANDIDATE, number, out);
 		break;
 	/* A leader's own number comes back from the other side too. If channels do not keep order,
-	 * so do older numbers. */
+	 * older numbers may come back too. */
 	case LEADER:
 	case NOT_INVOLVED:
 		break;

@@ -21,9 +21,9 @@
  * printed test looks only at req_array, so that a copy that arrives after the token has passed
  * counts as a new request and is flooded again. --param text=printed:min and text=printed:seen
  * bring the printed rules back. The lists of req_array are sorted by origin, because nothing
- * depends on the order of arrival. lud is empty at nodes without the token. The token carries only
- * those elements of lud that are not -1, each with its name, so that a node that never gave the
- * token away takes no room.
+ * depends on the order of arrival. lud is empty at nodes without the token. The token carries each
+ * element of lud that is not -1, with its name. So a node that never gave the token away takes no
+ * room.
  *
  * The paper says that a running network can be reconfigured by updating the neighbours. That is not
  * enough; see `linked`. --param text=printed:rewire does only that.
@@ -180,7 +180,7 @@ static void broadcast(const struct site *site, const struct req *req, struct out
 		out_send(out, unseen);
 }
 
-/* enter_CS. */
+/* The paper's procedure enter_CS. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -252,7 +252,7 @@ static uint32_t find_min(const struct site *site, const struct state *node)
 			continue;
 		/*
 		 * Printed: (y, z) with "(y < y') or (y = y' and z < z')" for all (y', z'), where y
-		 * is the origin: so the first one that is found.
+		 * is the origin. So the first couple that is found is the minimum.
 		 */
 		if (site->parameters[PARAM_TEXT] & PRINTED_MIN)
 			return j;
@@ -274,7 +274,7 @@ static void transmit_token(const struct site *site, struct state *node, struct o
 	send_token(site, node, elec, via, out);
 }
 
-/* exit_CS. */
+/* The paper's procedure exit_CS. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -283,7 +283,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	transmit_token(site, node, out);
 }
 
-/* receive_request. It replaces an older request of the same origin, if there is one. */
+/* The paper's procedure receive_request. A new request replaces an older one of the same origin. */
 static void on_req(const struct site *site, struct state *node, const struct req *req,
                    struct out *out)
 {
@@ -300,7 +300,7 @@ static void on_req(const struct site *site, struct state *node, const struct req
 		transmit_token(site, node, out);
 }
 
-/* receive_token. */
+/* The paper's procedure receive_token. */
 static void on_token(const struct site *site, struct state *node, uint32_t elec, struct out *out)
 {
 	node->token_here = true;
@@ -568,8 +568,8 @@ static bool ME2(const struct site *site, const void *state)
 }
 
 /*
- * At most one node has the token, and, as the proof needs it, none while the token is on its way. A
- * lost token does not break this; the invariant one_token says that there is always one.
+ * At most one node has the token, and no node has it while it is on its way. The proof needs both.
+ * A lost token does not break this; the invariant one_token says that there is always one.
  */
 static bool ME3(const struct snapshot *snapshot)
 {
@@ -582,7 +582,7 @@ static bool ME3(const struct snapshot *snapshot)
 	return tokens <= 1;
 }
 
-/* The marks lead the token that is on its way to elec, without a cycle. */
+/* While the token is on its way, the marks lead it to elec, without a cycle. */
 static bool lemma_2(const struct snapshot *snapshot)
 {
 	for (size_t k = 0; k < snapshot->flights_count; k++) {
@@ -638,9 +638,9 @@ static bool is_of_path(const struct snapshot *snapshot, const struct req *req, u
 
 /* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e, where
  * z_a is the set of the names of the processes on the path followed by the request … from P_i to
- * P_k and z_e is the set of the names of the neighbours of every process in z_a." A request that is
- * flooded carries no such set. With the printed test a process forgets where a request that the
- * token has deleted came from. */
+ * P_k and z_e is the set of the names of the neighbours of every process in z_a." This does not
+ * apply to a request that is flooded, which carries no such set. Nor does it apply with the printed
+ * test, where a process forgets from where a request came once the token has deleted it. */
 static bool has_already_seen(const struct network *network)
 {
 	return (network->parameters[PARAM_TEXT] & PRINTED_SEEN) == 0 &&
@@ -717,8 +717,9 @@ static int64_t find_youngest(const struct snapshot *snapshot, uint32_t i)
 	return youngest;
 }
 
-/* "If a request R(i, rt_i) sent by P_i is not satisfied we have lud[i] < rt_i." With the printed
- * test a process forgets the time of a request that was deleted when the token passed. */
+/* "If a request R(i, rt_i) sent by P_i is not satisfied we have lud[i] < rt_i." This does not apply
+ * with the printed test, where a process forgets the time of a request that was deleted when the
+ * token passed. */
 static bool remembers_times(const struct network *network)
 {
 	return (network->parameters[PARAM_TEXT] & PRINTED_SEEN) == 0;

@@ -53,7 +53,7 @@ enum position { NOT_INVOLVED, CANDIDATE, LOST, ELECTED };
 struct state {
 	uint64_t lgmax;  /* how far a candidate asks; 0 if the process is not a candidate */
 	uint32_t winner; /* the number of the elected process; 0: not known */
-	uint8_t state;   /* an enum position */
+	uint8_t state;   /* how far the process is in the election: an enum position */
 	/* How many responses of this round have come: 0 or 1, because the second ends the round. */
 	uint8_t nbresp;
 	uint8_t respOK;

@@ -266,7 +266,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_accept(site, node, out);
 		return 0;
 	case LEADER:
-		/* Every process has sent an ACCEPT to the leader before, so it has a lord. */
+		/* A process has sent an ACCEPT to the leader before it hears of the leader, so it
+		 * has a lord. */
 		if (node->lord == 0 || knows_leader(site, node))
 			return BATON_EMESSAGE;
 		on_leader(site, node, claim.king, out);

@@ -167,7 +167,8 @@ static void on_request(const struct site *site, struct state *node, uint64_t c, 
                        struct out *out)
 {
 	keep(node, REQUEST, c, J);
-	/* J has this node's own REQUEST, and would ignore the ACKNOWLEDGE. */
+	/* If this node has a REQUEST of its own, J has it or will get it, and would ignore the
+	 * ACKNOWLEDGE. */
 	if (!is_pending(node, site->self) || site->parameters[ACKNOWLEDGES] == ALWAYS) {
 		make_message(site, node->clock, ACKNOWLEDGE, out);
 		out_send(out, J);

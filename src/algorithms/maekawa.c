@@ -24,7 +24,7 @@
  * inside, or has left since, ignores it. A node inquires only once for each lock. A request that
  * was relinquished needs no FAIL, because its node knows. 2.6 does not say which of two requests
  * with equal numbers comes first: here that of the lower node. Nor does it say how a number is
- * chosen: here it is one more than the greatest of its own last one and all that were received.
+ * chosen: here it is one more than the greatest number that the node has used or received.
  */
 #include "maekawa_committees.h"
 #include "network.h"
@@ -39,12 +39,13 @@ enum { TEXT_LOCKING_REQUEST_ONLY = 1, TEXT_FAIL_AT_ARRIVAL_ONLY = 2 };
 struct request {
 	uint64_t number;
 	uint32_t node; /* the node that asks; 0: no request */
-	/* Only in the queue: the node that asks has received a FAIL, or has relinquished. */
+	/* For a request in the queue: its node has received a FAIL, or has relinquished. */
 	uint8_t failed;
 	uint8_t padding[3];
 };
 
-/* The last message that a node that waits or is inside has from one member of its committee. */
+/* What the last message from a member of the committee said. A node keeps this for each member
+ * while it waits or is inside. */
 enum vote {
 	VOTE_NONE,
 	VOTE_LOCKED,
@@ -130,12 +131,12 @@ static void act(const struct site *site, struct state *node, uint8_t type, uint3
 /*
  * Sends a message; `number` is that of the request which a REQUEST or an INQUIRE is about.
  *
- * A message to itself is handled at once. That keeps order, because no such message is ever on its
- * way. The handler may be called from within another handler. That is safe: REQUEST, RELINQUISH and
- * RELEASE change the part of the state that belongs to a member of committees, while LOCKED, FAIL
- * and INQUIRE change the part of a node that asks. Only one chain comes back to where it began:
- * REQUEST, INQUIRE, RELINQUISH. There INQUIRE is the last thing that on_request does. (FAIL does
- * not lead back: its request is in the queue, and has no lock to give back.)
+ * A message of the node to itself is handled at once. That keeps order, because no such message is
+ * ever on its way. The handler may be called from within another handler. That is safe: REQUEST,
+ * RELINQUISH and RELEASE change the part of the state that belongs to a member of committees, while
+ * LOCKED, FAIL and INQUIRE change the part of a node that asks. Only one chain comes back to where
+ * it began: REQUEST, INQUIRE, RELINQUISH. There INQUIRE is the last thing that on_request does.
+ * (FAIL does not lead back: its request is in the queue, and has no lock to give back.)
  */
 static void tell(const struct site *site, struct state *node, uint32_t to, uint8_t type,
                  uint64_t number, struct out *out)

@@ -115,8 +115,8 @@ struct cover {
 	uint32_t N;
 	uint32_t count, count_max;
 	uint32_t
-	        /* How many of the differences from 1 to N/2 are covered; the others are their
-	         * negatives. */
+	        /* How many of the differences from 1 to N/2 are covered; greater ones are negatives
+	         * of these. */
 	        covered;
 	uint32_t steps;
 	uint32_t numbers[SEARCH_COVER_MAX];
@@ -280,8 +280,8 @@ size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *te
 	return sizeof(struct committees) + indexes * sizeof(size_t) + numbers * sizeof(uint32_t);
 }
 
-/* Adds a node to the committee of i, which must be the last one so far. Returns false if the
- * node is in it already. */
+/* Adds a node to the committee of i. Committees are filled one after the other, and this must be
+ * the last one so far. Returns false if the node is already in it. */
 static bool add_member(struct committees *committees, uint32_t N, uint32_t i, uint32_t node)
 {
 	uint32_t *list = all_members(committees, N);
@@ -487,7 +487,7 @@ static const char *judge(const struct committees *committees, uint32_t N, uint32
 		if (!nodes_have(committees_members(committees, N, i), i))
 			return "every node must be in its own committee";
 	}
-	/* The committees that meet that of i are those of the clients of its members. */
+	/* The committee of j meets that of i if j is a client of a member of i's committee. */
 	memset(meets, 0, N * sizeof(*meets));
 	for (uint32_t i = 1; i <= N; i++) {
 		struct nodes members = committees_members(committees, N, i);

@@ -29,8 +29,8 @@
  *   finds its own number when it comes back (printed:order).
  * - "The tokens meet only once in a process" is not true: PONG can come again while PING is held.
  *   This does no harm, because each meeting changes the numbers.
- * - When a token is made again, both tokens are in this process. That is a meeting. A process that
- *   waits and makes PING again enters.
+ * - When a token is made again, both tokens are in this process. That is a meeting. If a process
+ *   that waits makes PING again, it enters.
  * - A process that does not want PING passes it on at once, in the same step.
  * - At the start both tokens are on their way from the holder to its successor, PING first. If both
  * tokens are lost, nobody notices. With `--param tokens=K` there are more than two, and only the
@@ -202,9 +202,9 @@ static bool is_number(const struct site *site, int64_t nbping)
 }
 
 /*
- * Is this message impossible? While PING is held here, no second PING can arrive, and no PONG whose
- * number is not the negative of PING's. With the printed texts they do arrive; then a PING that
- * nobody waits for is passed on.
+ * Is this message impossible? While PING is held here, no second PING can arrive, and a PONG that
+ * arrives has the negative of PING's number. With the printed texts such messages do arrive; then a
+ * PING that nobody waits for is passed on.
  */
 static bool is_strange(const struct site *site, const struct state *node, uint8_t type,
                        int64_t number)

@@ -16,7 +16,8 @@
  *   then on PING may be missing in m of the processes ahead although it is not lost. So a token
  *   counts its hops since such a meeting, and draws no conclusion before it has gone once round.
  *   The same holds for a token that was just made, because m still lists the passages of the lost
- *   one, and for the token that made it, which overtakes PING if PING stays where it was made.
+ *   one. It also holds for the token that made the new one, because it overtakes PING if PING stays
+ *   where it was made.
  * - Several tokens may notice the same loss at the same time, but only one may make the lost token
  *   again: the one with the lowest number among those that are not missing. It makes all tokens
  *   that are missing. A token that was not lost during another token's last round was seen by that

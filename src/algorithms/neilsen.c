@@ -82,7 +82,7 @@ static void enter(struct state *node, struct out *out)
 	out_enter(out);
 }
 
-/* P1, up to the critical section. */
+/* P1 of Figure 3, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -105,7 +105,7 @@ static void send_privilege(uint32_t to, struct out *out)
 	out_send(out, to);
 }
 
-/* P1, after the critical section. */
+/* P1 of Figure 3, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -120,7 +120,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* P2. */
+/* P2 of Figure 3. */
 static void on_request(const struct site *site, struct state *node, uint32_t X, uint32_t Y,
                        struct out *out)
 {

@@ -299,10 +299,10 @@ static bool next_leads_to_the_token(const struct snapshot *snapshot)
 }
 
 /*
- * Starts at the node that has the token or is about to get it, goes to the first node in its queue,
- * from there to the first in that node's queue, and so on. The order of nodes after a neighbour in
- * a queue is not certain: they are served only when the token comes back, and by then other
- * requests may have come before them.
+ * Follows the queues: starts at the node that has the token or is about to get it, goes to the
+ * first node in its queue, from there to the first in that node's queue, and so on. Nodes that come
+ * after a neighbour in a queue are not listed: they are served only when the token comes back, and
+ * by then other requests may have come before them.
  */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
@@ -343,9 +343,9 @@ static uint32_t first_place(const struct site *site, const struct state *node)
 }
 
 /*
- * At rest the queues make a tree. The token visits it in order: for a neighbour in a queue it
- * serves all that wait on that neighbour's side, and comes back, because the node that passed it on
- * asks for it again. A node's NEXT is the way back.
+ * At rest the queues make a tree. The token visits this tree in order. For a neighbour in a queue
+ * it goes to that neighbour, serves all that wait on that side, and comes back, because the node
+ * that passed it on has asked for it again. A node's NEXT is the way back.
  */
 static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
@@ -355,7 +355,7 @@ static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_que
 		at++;
 	struct site site = network_site(snapshot->network, at);
 	uint32_t place = first_place(&site, snapshot->states[at - 1]);
-	/* Each edge is passed at most once in each direction, and each node listed once. */
+	/* Each edge is passed at most once in each direction, and each node is listed once. */
 	for (uint64_t steps = 0; steps <= UINT64_C(3) * nodes; steps++) {
 		const struct state *node = snapshot->states[at - 1];
 		uint32_t from = at;

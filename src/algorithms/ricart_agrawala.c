@@ -38,7 +38,7 @@ struct state {
 	uint32_t Outstanding_Reply_Count;
 	uint8_t Requesting_Critical_Section;
 	uint8_t padding[3];
-	uint8_t Reply_Deferred[]; /* [node - 1]: that node's REQUEST was not answered yet */
+	uint8_t Reply_Deferred[]; /* [node - 1]: the REQUEST of a node was not answered yet */
 };
 
 static size_t state_size(const struct site *site)

@@ -384,8 +384,8 @@ static bool read_served(const struct snapshot *snapshot, uint32_t j, uint64_t *r
 	return false;
 }
 
-/* choose=oldest: every request of a process that neither waits nor is inside was made before its
- * clock was last written into the token, and is known to have been served. */
+/* choose=oldest: a process that neither waits nor is inside made all its requests before its clock
+ * was last written into the token. So the token shows that they were served. */
 static bool requests_are_served(const struct snapshot *snapshot, uint32_t j, uint64_t served)
 {
 	const struct state *asker = snapshot->states[j - 1];

@@ -408,9 +408,9 @@ static bool of_two_one_asks_the_other(const struct snapshot *snapshot)
 }
 
 /*
- * A site that wants to enter asks the site that has the token. If it does not believe that site to
- * be requesting, a REQUEST is on its way that will tell it, or one that will be answered by such a
- * REQUEST.
+ * Each site will ask the site that has the token: it believes that site to be requesting, or will
+ * soon. In the second case a REQUEST of that site is on its way to it, or its own REQUEST is on its
+ * way there and will be answered with one.
  */
 static bool who_has_the_token_is_asked(const struct snapshot *snapshot)
 {

@@ -70,7 +70,7 @@ static void init(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* P1, up to the critical section. */
+/* P1 of Figure 1, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -118,7 +118,7 @@ static bool in_queue(const struct site *site, struct state *node, uint32_t j)
 	return false;
 }
 
-/* P1, after the critical section. */
+/* P1 of Figure 1, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -163,7 +163,7 @@ static bool ready(const struct site *site, const void *state)
 	return !((const struct state *)state)->epilogue;
 }
 
-/* P2. */
+/* P2 of Figure 1. */
 static void on_request(const struct site *site, struct state *node, uint32_t j, int64_t n,
                        struct out *out)
 {

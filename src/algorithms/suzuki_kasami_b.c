@@ -137,7 +137,7 @@ static bool ready(const struct site *site, const void *state)
 	return !((const struct state *)state)->leaving;
 }
 
-/* P1, up to the critical section. */
+/* P1 of Figure 2, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -184,7 +184,7 @@ static bool in_queue(const uint32_t *queue, uint32_t count, uint32_t j)
 	return false;
 }
 
-/* P1, after the wait for REPLYs. */
+/* P1 of Figure 2, after the wait for REPLYs. */
 static void pass_on(const struct site *site, struct state *node, struct out *out)
 {
 	uint32_t *queue = Q(site, node);
@@ -216,14 +216,15 @@ static void wait_for_replies(const struct site *site, struct state *node, struct
 	pass_on(site, node, out);
 }
 
-/* P1, after the critical section. */
+/* P1 of Figure 2, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
 	int32_t number = node->RN[site->self - 1];
 	bool asked = LN(site, node)[site->self - 1] != number;
 
-	if (printed(site, PRINTED_WAIT)) /* "if RN[I] = L - 1 then", whether it asked or not */
+	/* "if RN[I] = L - 1 then", whether this node asked or not. */
+	if (printed(site, PRINTED_WAIT))
 		asked = true;
 	LN(site, node)[site->self - 1] = number;
 	if (asked && ends_round(site, number) && !without_replies(site))
@@ -232,7 +233,7 @@ static void release(const struct site *site, void *state, struct out *out)
 		pass_on(site, node, out);
 }
 
-/* P2. */
+/* P2 of Figure 2. */
 static void on_request(const struct site *site, struct state *node, uint32_t j, int32_t n,
                        struct out *out)
 {
@@ -264,7 +265,7 @@ static void on_privilege(struct state *node, struct out *out)
 		out_enter(out);
 }
 
-/* P3. */
+/* P3 of Figure 2. */
 static void on_reply(const struct site *site, struct state *node, struct out *out)
 {
 	node->ReplyCount++;
