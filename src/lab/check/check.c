@@ -189,7 +189,7 @@ static bool check_cycles(struct check *check)
 	return true;
 }
 
-/* Returns the types that no message had, among the given ones. */
+/* Returns those of the given types that no sent message had. */
 static uint64_t find_never_sent(const struct model *model, uint64_t types)
 {
 	for (uint32_t i = 0; i < model->letters.count; i++)

@@ -50,9 +50,10 @@ enum verdict_kind {
 
 struct check_result {
 	uint64_t states, transitions, depth;
-	bool lowered;  /* states that differ by a shift of all numbers count as one */
-	uint64_t runs; /* elections: arrangements times sets of initiators that were tried */
-	uint64_t memory_states; /* how many states `memory` was needed for */
+	bool lowered; /* states that differ by a shift of all numbers count as one */
+	/* Elections: how many pairs of an arrangement and a set of initiators were tried. */
+	uint64_t runs;
+	uint64_t memory_states; /* how many states the search that needed `memory` had */
 	bool complete;          /* every state was reached */
 	const char *limit;      /* the limit that ended the search, or NULL */
 	bool interrupted;       /* options.interrupted ended the search, and not a limit */
@@ -64,7 +65,8 @@ struct check_result {
 	uint64_t messages_max, messages_min; /* most and fewest messages of a whole run */
 	/* There is a greatest bypass. If not, others may enter any number of times. */
 	bool bypass_bounded;
-	/* Most entries of others after a request is known and before its entry. */
+	/* The most entries of other nodes after a request has become known and before its own
+	 * entry. */
 	uint64_t bypass_max;
 	double seconds;
 	uint64_t memory;
@@ -72,7 +74,7 @@ struct check_result {
 	/* The index of the step from which on the counterexample repeats without end. */
 	size_t path_cycle;
 	char *scenario; /* the counterexample as a scenario; NULL if nothing is violated */
-	/* Bit t: messages of type t might be lost or duplicated, but none was ever sent. */
+	/* Bit t: the faults concern messages of type t, but no such message was ever sent. */
 	uint64_t never_sent;
 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message of the real world, in which the path is followed. The model may not know a message's
- * sender. */
+/* A message in the world in which the counterexample is replayed. It has a sender, which the model
+ * may not know. */
 struct sent_message {
 	uint32_t from, to;
 	enum side side;

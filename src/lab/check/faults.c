@@ -267,8 +267,8 @@ static bool may_unlink(const struct model *model, struct state_row row, uint32_t
 	       is_connected_without(model, row, a, b);
 }
 
-/* The other end of a link that one end has made or removed does the same, before anything else
- * happens. Returns false if there is no such link. */
+/* If one end of a link has made or removed it, adds the step in which the other end does the same.
+ * Nothing else may happen before that. Returns false if there is no such link. */
 static bool finish_link(const struct model *model, struct state_row row, struct actions *actions)
 {
 	for (uint32_t i = 1; i <= model->nodes; i++) {

@@ -26,8 +26,8 @@ struct faults {
 	uint32_t crashes_max, restarts_max;
 	enum victim victim;
 	bool cut; /* one link may be cut */
-	/* How often a link may be made or removed. This is no fault, but happens at any moment too;
-	 * not together with faults. */
+	/* How often a link may be made or removed. Such a change is no fault, but it too can happen
+	 * at any moment. It cannot be combined with faults. */
 	uint32_t rewires_max;
 };
 

@@ -8,8 +8,8 @@
 
 enum part { PART_ALL, PART_WAITING, PART_KNOWN };
 
-/* One search in the graph or a part of it: the states in which a node waits, or those in which
- * its request is also known. */
+/* A search in a part of the graph: the states in which a node waits, or only those in which its
+ * request is also known. */
 struct inquiry {
 	const struct state_graph *graph;
 	uint32_t states_count;

@@ -25,7 +25,8 @@ struct liveness {
 	uint64_t bypass_max;
 	bool endless;     /* an election can go on without end */
 	uint32_t starved; /* a node that waits without end in a fair cycle, or 0 */
-	/* The states of that cycle, the first again at the end; the caller frees it. */
+	/* The states of the cycle that was found, the first again at the end; the caller frees the
+	 * array. */
 	uint32_t *cycle;
 	size_t cycle_count;
 };

@@ -686,7 +686,7 @@ uint32_t model_lower(const struct model *seen, uint8_t *bytes, uint32_t size)
 	for (uint32_t i = 0; i < model->nodes; i++)
 		row_set(bytes + (size_t)i * width, width,
 		        lower_local(model, row_local(model, row, i), by));
-	/* Messages are sorted by number, and lowering has changed the numbers. */
+	/* Messages are sorted by number, and lowering has changed the numbers: sort them again. */
 	uint32_t made = model->nodes * width;
 	for (uint32_t k = 0; k < count; k++)
 		made = row_insert(model, bytes, made,

@@ -23,8 +23,8 @@
 
 #define ENTRIES_UNLIMITED UINT32_MAX
 
-/* Kinds of actions. Those below ACTION_EXPIRE are faults, or changes of the network; and so is
- * ACTION_LOSE. */
+/* Kinds of actions. ACTION_LOSE and all kinds after ACTION_EXPIRE are faults, or changes of the
+ * network. */
 enum action_kind {
 	ACTION_REQUEST,
 	ACTION_RELEASE,
@@ -100,8 +100,8 @@ struct local {
 	 * crashed, and the other end of its link that is cut, or 0. */
 	uint8_t lost, duplicated, crashes;
 	uint32_t cut;
-	/* If the network may change: how many changes had this node as their lower end, and bit j
-	 * for each neighbour j + 1. */
+	/* If links may change: in how many changes this node was the end with the lower number; and
+	 * a set of neighbours, with bit j for neighbour j + 1. */
 	uint32_t rewired;
 	uint64_t neighbours;
 	uint32_t leader; /* the identifier of the leader that the node knows, or 0 */
@@ -260,10 +260,10 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 
 /*
  * Keeps only the actions of some nodes, a persistent set. Channels keep order, and each channel
- * from another node to a node of the set has a message waiting; so nothing that the other nodes do
- * can change what the nodes of the set can do next. Actions of different nodes commute, so for
- * every run there is one among the remaining runs that ends in the same state. Of all such sets,
- * the one with the fewest actions is taken; it may be all nodes.
+ * from another node into the set has a message waiting. So nothing that the other nodes do can
+ * change what the nodes of the set can do next. Actions of different nodes commute, so for every
+ * run there is one among the remaining runs that ends in the same state. Of all such sets, the one
+ * with the fewest actions is taken; it may be all nodes.
  */
 void model_reduce(const struct model *model, struct actions *actions);
 
@@ -305,8 +305,8 @@ static inline uint32_t *memo_find(const struct model *model, uint64_t key)
 	return slot;
 }
 
-/* Two prefetches, to be called in this order before model_find, each some time before the next
- * call, so that memory has time to answer. */
+/* Prefetch what model_find needs. Call both, in this order, before model_find, and leave some time
+ * between the calls, so that memory has time to answer. */
 static inline void model_prefetch(const struct model *model, const struct action *action)
 {
 	__builtin_prefetch(memo_home(model, action->key));

@@ -397,8 +397,8 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 		worker_put_ready(worker, state);
 }
 
-/* Updates the counters in the first pass, which is correct as long as every step leads to the
- * next level. Returns false if this step does not, or if a number is too large. */
+/* Updates the counters in the first pass. That is correct as long as every step leads to the next
+ * level. Returns false if this step leads elsewhere, or if a number is too large. */
 static bool learn(const struct search *search, const struct found *found,
                   const struct state_record *from, struct state_record *record)
 {
@@ -527,7 +527,8 @@ static bool learn_missing(struct search *search)
 	return false;
 }
 
-/* Has any thread found a violation? Takes that of the first one. */
+/* Has any thread found a violation? If several have, the violation of the first of them is
+ * taken. */
 static bool is_violated(struct search *search)
 {
 	for (uint32_t i = 0; i < search->team.count; i++) {

@@ -34,7 +34,7 @@ uint64_t states_memory(const struct states *states)
 {
 	uint64_t memory = states->slots_size * sizeof(uint64_t);
 
-	/* The unwritten part of a lane's first chunk takes no memory. The others may use large
+	/* The unwritten part of a lane's first chunk takes no memory. Later chunks can use large
 	 * pages, which are allocated whole. */
 	for (uint32_t i = 0; i < states->lanes_count; i++) {
 		const struct lane *lane = &states->lanes[i];

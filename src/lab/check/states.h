@@ -24,8 +24,8 @@ enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
 
 #define STATE_NONE UINT32_MAX
 
-/* The search needs the parent of each state. After it, the same bytes serve the passes over the
- * whole graph. */
+/* The search needs the parent of each state. After the search, the passes over the whole graph use
+ * the same bytes for other numbers. */
 struct state_record {
 	union {
 		/* The state from which this one was found; the first state has its own name
@@ -35,7 +35,7 @@ struct state_record {
 	};
 	union {
 		struct {
-			/* The most and the fewest messages of those runs to this state that were
+			/* The most and the fewest messages of a run that leads here, over the runs
 			 * found so far. */
 			uint16_t most_so_far, fewest_so_far;
 		};
@@ -93,8 +93,8 @@ static inline struct state_record *states_record(const struct states *states, ui
 	                                       (name & (CHUNK_UNITS - 1)));
 }
 
-/* The first returns how many more bytes it takes to make room for `more` states, the second
- * makes that room. */
+/* states_reserve_cost returns how many more bytes it takes to make room for `more` states;
+ * states_reserve makes that room. */
 uint64_t states_reserve_cost(const struct states *states, uint64_t more);
 void states_reserve(struct states *states, uint64_t more);
 
@@ -175,8 +175,8 @@ static inline uint32_t states_get(const struct states *states, size_t place, con
 	}
 }
 
-/* The first appends a record that is in no slot yet and returns its name. The second removes the
- * last record again. */
+/* lane_append appends a record that is in no slot yet and returns its name; lane_take_back removes
+ * the last record again. */
 uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
                      uint32_t parent);
 void lane_take_back(struct states *states, struct lane *lane, uint32_t name);

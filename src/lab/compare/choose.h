@@ -32,7 +32,8 @@ struct candidate {
 	const struct compare_row *row;
 	bool spanning; /* the algorithm runs on a spanning tree of the network */
 	struct choose_cost light, heavy, poisson;
-	/* Messages times delays; for light and heavy load the geometric mean of both. */
+	/* The number of messages times the delay. If both light and heavy load are measured, the
+	 * geometric mean of the two. */
 	double cost;
 	double bytes; /* bytes for an entry, summed over the loads; decides between equal costs */
 };

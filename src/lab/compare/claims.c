@@ -189,7 +189,8 @@ const struct paper_claim claims[] = {
         {"singhal", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "(N + 1)/2 - 1/N", NULL, NULL, NULL},
         {"singhal", NULL, ON_ANY, 2, HEAVY_MEAN, ON_AVERAGE, "N", "Neilsen 2.5", NULL, NULL},
         {"singhal", NULL, ON_ANY, 2, HEAVY_SYNC_MAX, EXACTLY, "1", "Neilsen 6.3", NULL, NULL},
-        /* Without our rule for outdated requests, which costs a few messages more. */
+        /* The claim is about the text without our rule for outdated requests, which costs a few
+         * messages more. */
         {"singhal", "text=printed:outdated", ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 2.5, 6.1",
          NULL, NULL},
         {"singhal", "text=printed:outdated", ON_ANY, 1, HEAVY_VARIED_MEAN, AT_MOST, "N",

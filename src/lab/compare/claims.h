@@ -115,8 +115,8 @@ const struct headline *headline_of(const struct algorithm *algorithm, const char
 /* Does any document claim something about that quantity? */
 bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
 
-/* A quantity has a name, its path in the report of a row, such as "light.messages.max", and a text,
- * a phrase for people. */
+/* The name of a quantity is its path in the report of a row, such as "light.messages.max". Its text
+ * is a phrase for people. */
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);
 const char *relation_text(enum relation relation);

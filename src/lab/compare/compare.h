@@ -88,7 +88,8 @@ enum claim_verdict {
 	CLAIM_REFUTED, /* the claim is known to be wrong: claim->refuted says why */
 	/* The claim does not hold, but the document means something else: claim->other says why. */
 	CLAIM_OTHER,
-	/* This comparison cannot tell: another load, too few entries, or sizes too close. */
+	/* This comparison cannot decide the claim: the claim is about another load, there were too
+	 * few entries, or the sizes are too close together. */
 	CLAIM_UNMEASURED,
 };
 
@@ -172,7 +173,7 @@ double compare_measured(const struct compare_row *row, enum quantity quantity);
 
 const char *verdict_name(enum claim_verdict verdict);
 
-/* Counts the verdicts of a row by kind: on claims of documents, or on our own. */
+/* Counts the verdicts of a row by kind, either for the claims of documents or for our own. */
 void compare_count(const struct compare_row *row, bool of_documents,
                    size_t ret_counts[CLAIM_UNMEASURED + 1]);
 

@@ -25,8 +25,8 @@ static void arrange(enum arrangement arrangement, struct random *random, uint32_
 	for (uint32_t i = 0; i < nodes; i++)
 		ret_identifiers[i] = arrangement == DECREASING ? nodes - i : i + 1;
 	if (arrangement == NESTED) {
-		/* Each pass gives identifiers to every other one of the places first, first + step,
-		 * first + 2 step, …, which have none yet. */
+		/* The places first, first + step, first + 2 step, … have no identifier yet. Each
+		 * pass gives identifiers to every other one of them. */
 		uint32_t next = 1;
 		for (uint64_t first = 0, step = 1; first < nodes; first += step, step *= 2) {
 			for (uint64_t i = first; i < nodes; i += 2 * step)

@@ -208,7 +208,8 @@ static int measure_slow(const struct algorithm *algorithm, const char *topology,
 	return wrong == 0 ? 0 : -1;
 }
 
-/* Is the first cost worse? More nodes that wait longer are worse; then how much longer they wait. */
+/* Is the first cost worse? The number of nodes that wait longer decides; if it is equal, how much
+ * longer they wait. */
 static bool is_worse(const struct slow_cost *a, const struct slow_cost *b)
 {
 	if (a->slower != b->slower)

@@ -36,7 +36,7 @@ const char *fault_outcome_name(enum fault_outcome outcome);
 
 struct fault_cell {
 	enum fault_outcome outcome;
-	uint32_t entries; /* how often each node could enter; 0: it was not searched */
+	uint32_t entries; /* how often each node could enter; 0: nothing was searched */
 	uint64_t states;  /* how many states were searched to find the outcome */
 	/* COLUMN_SLOW: the mean time from request to entry of the other nodes, without the slow
 	 * node and with it. */
@@ -55,7 +55,9 @@ struct fault_table {
 	struct fault_row *rows;
 	size_t rows_count;
 	uint32_t nodes;
-	bool fewer; /* a cell was found with one entry of each node, because two have too many states */
+	/* Some cell was found with one entry of each node, because two would give too many
+	 * states. */
+	bool fewer;
 	bool undecided; /* a cell is UNDECIDED */
 };
 

@@ -178,9 +178,9 @@ static void divide(const struct job *job, const struct sums *sums, struct compar
 /*
  * The warm-up lasts until every node has been inside several times (light load), or has waited for
  * its turn (other loads). Under other loads the number of entries is a multiple of twenty rounds of
- * all nodes. Then the messages that are sent during the measurement for later entries balance those
- * that were sent before it for the first ones; and the rounds of suzuki-kasami-b are complete for L
- * = 2, 4, 5 and 10.
+ * all nodes. This has two reasons. Messages that are sent during the measurement for later entries
+ * then balance those that were sent before it for the first entries. And the rounds of
+ * suzuki-kasami-b are complete for L = 2, 4, 5 and 10.
  */
 static struct sim_options run_options(const struct job *job, const struct compare_options *options,
                                       enum load load)

@@ -51,8 +51,8 @@ void pool_run(struct job_pool *pool);
 /* Combines what several jobs found out about the same row. */
 void pool_gather(struct job_pool *pool);
 
-/* Called by a job. The first reports how much of the job is done, from 0 to 1. The second adds the
- * figures that every run has to the job's sums. */
+/* Called by a job. job_note_part reports how much of the job is done, from 0 to 1. job_note_run
+ * adds the figures that every run has to the job's sums. */
 void job_note_part(struct job *job, double part);
 void job_note_run(struct job *job, const struct sim_result *result);
 /* Runs the job's elections. (elections.c) */

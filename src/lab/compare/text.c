@@ -81,8 +81,8 @@ static bool is_left_out(const struct comparison *comparison, const struct compar
 	return false;
 }
 
-/* Are the two left out for the same reason? If the reason is the kind of graph, the sizes must
- * be the same too. */
+/* Are the two subjects left out for the same reason? If the reason is the kind of graph, the sizes
+ * must be the same too. */
 static bool is_alike(const struct comparison *comparison, const struct compare_left_out *one,
                      const struct compare_left_out *other)
 {

@@ -183,8 +183,8 @@ static int parse_parameters(const struct setup_words *words, struct setup *setup
 	return 0;
 }
 
-/* Reports the first line of a file of edges that has something else. `edges` is the file after
- * "edges:". */
+/* Reports the first line of a file of edges that is not a list of edges. `edges` is the text of the
+ * file. */
 static int wrong_line(const char *path, const char *edges, struct problem *problem)
 {
 	const char *at = edges;

@@ -72,7 +72,7 @@ void world_free(struct world *world)
 	out_free(&world->out);
 }
 
-/* Writes the edges of the graph, but makes or removes the one between a and b. */
+/* Copies the graph, with the edge between a and b made or removed. */
 static struct graph change_graph(const struct graph *graph, uint32_t a, uint32_t b, bool linked)
 {
 	uint32_t nodes = graph->nodes, used = 0;

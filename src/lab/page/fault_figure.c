@@ -1,7 +1,7 @@
 /*
  * Draws the fault table. An outcome has a colour, a shape and its words. Readers who confuse red
- * and green can tell the colours apart. A worse outcome has a darker colour, so that they can be
- * told apart in print too.
+ * and green can tell the colours apart. A worse outcome has a darker colour, so that outcomes can
+ * be told apart in black and white too.
  */
 #include "fault_page.h"
 #include "html.h"
@@ -22,7 +22,7 @@ enum {
 static const char ink[] = "#16191f", soft[] = "#5f6673", paper[] = "#fcfbf8", rule[] = "#d6d2c8";
 
 /* In dark mode a browser replaces these colours. Other programs show the attributes as they are.
- * The selectors name the picture, because a page may contain it. */
+ * The selectors name the picture, because it may be part of a page. */
 static const char dark[] =
         "<style>@media (prefers-color-scheme:dark){"
         "svg.faults [fill=\"#fcfbf8\"],svg.faults rect[fill=\"#ffffff\"]{fill:#0e1115}"

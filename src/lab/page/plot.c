@@ -163,7 +163,7 @@ static void write_tick(const struct scale *scale, double value, bool vertical, d
 	char text[HTML_NUMBER_SIZE];
 
 	html_number(value, text);
-	if (vertical && value >= 100000) /* there is room for five figures */
+	if (vertical && value >= 100000) /* there is only room for five digits */
 		snprintf(text, sizeof(text), "%.0fk", value / 1000);
 	if (vertical)
 		fprintf(file,
@@ -214,7 +214,7 @@ static void write_ticks(const struct plot_axis *axis, const struct scale *scale,
 	double free = INFINITY;
 	char text[HTML_NUMBER_SIZE];
 
-	/* The last tick always has a label, so this goes from the last to the first. */
+	/* The last tick always has a label, so the loop goes from the last to the first. */
 	for (size_t i = axis->ticks_count; i > 0; i--) {
 		double tick = axis->ticks[i - 1], at = place(scale, tick);
 		double half = width * (double)strlen(html_number(tick, text)) / 2 + 2;

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* More than this many series in a plot share their marks. */
+/* If a plot has more series than marks, some series share a mark; the same holds for colours. */
 enum { PLOT_MARKS = 16, PLOT_COLOURS = 6 };
 
 struct plot_point {
 	double x, y;
 };
 
-/* `key` is the same for the same thing in all plots of a page. */
+/* One line of a plot. `key` is the same for the same subject in all plots of a page. */
 struct plot_series {
 	/* The whole name, and a name short enough for the end of the line. */
 	const char *name, *label;

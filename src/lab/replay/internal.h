@@ -59,8 +59,8 @@ struct replay {
 /* Formats a text, which the caller frees. */
 __attribute__((format(printf, 1, 2))) char *replay_text(const char *format, ...);
 
-/* Ends the replay as failed and returns REPLAY_FAILED. It will free both texts. `expected` may
- * be NULL. */
+/* Ends the replay as failed and returns REPLAY_FAILED. The replay takes over both texts and frees
+ * them. `expected` may be NULL. */
 enum replay_verdict replay_fail(struct replay *replay, char *expected, char *found);
 
 static inline size_t envelopes_count(const struct replay *replay)

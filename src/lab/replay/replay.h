@@ -91,7 +91,7 @@ bool replay_act(struct replay *replay, const struct step *step);
 /* Returns the line of the step that happened last; 0 before the first step and after replay_act. */
 uint32_t replay_line(const struct replay *replay);
 const struct world *replay_world(const struct replay *replay);
-/* For each node: the leader that it knows, or 0; and whether it is dead. */
+/* Return for each node the leader that it knows, or 0; and whether the node is dead. */
 const uint32_t *replay_learned(const struct replay *replay);
 const bool *replay_dead(const struct replay *replay);
 /* Returns twice the number of cut links. The ends of one are two numbers in succession. */

@@ -299,7 +299,7 @@ static int expect_messages(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* Is the word one of the list with commas, before `end`? */
+/* Is the word in this list, which is separated by commas and ends at `end`? */
 static bool is_listed(const char *list, const char *end, const char *word)
 {
 	size_t length = strlen(word);
@@ -311,8 +311,8 @@ static bool is_listed(const char *list, const char *end, const char *word)
 	return false;
 }
 
-/* Parses a list of nodes with commas, or "nobody". The highest node becomes the step's node, so
- * that scenario_bind checks that it exists. */
+/* Parses a list of nodes separated by commas, or "nobody". The highest node becomes the step's
+ * node, so that scenario_bind checks that it exists. */
 static int expect_queue(struct scenario_parser *parser, struct step *step)
 {
 	uint64_t node;

@@ -67,7 +67,7 @@ struct expected_variable {
 struct step {
 	enum step_kind kind;
 	uint32_t line;
-	uint32_t node; /* the node of the step; of a message, its sender */
+	uint32_t node; /* the node of the step or, if it is about a message, the sender */
 	uint32_t to;
 	enum world_phase phase;
 	bool has_number;

@@ -29,8 +29,8 @@ int scenario_unknown_word(struct problem *problem, const char *what, const char 
 	return problem_set(problem, "unknown %s '%.40s': %s", what, word, otherwise);
 }
 
-/* Finds the line with the wrong word. setup_make does not know line numbers, so this adds the
- * words one after the other until it objects. */
+/* Finds the line with the wrong word. setup_make does not know line numbers, so this function gives
+ * it the words one after the other, until it reports a problem. */
 static uint32_t blame_line(const struct scenario *scenario, struct problem *problem)
 {
 	const struct setup_words *all = &scenario->words;

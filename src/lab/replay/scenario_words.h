@@ -9,7 +9,7 @@
 /* An invariant that every algorithm of a kind has. */
 struct scenario_built_in {
 	const char *name;
-	enum step_kind step; /* the step that expects it */
+	enum step_kind step; /* the step that expects this invariant */
 	enum kind kind;      /* the kind of algorithms that have this invariant */
 };
 

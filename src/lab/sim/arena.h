@@ -18,7 +18,7 @@ void *arena_take(struct arena *arena, size_t size);
 void arena_give_back(struct arena *arena, void *block, size_t size);
 /* Returns how many bytes the arena has in all, taken or not. */
 size_t arena_memory(const struct arena *arena);
-/* Returns how many of these bytes a block of the given size takes. */
+/* Returns how many bytes of the arena a block of this size takes. */
 size_t arena_block_size(size_t size);
 
 #endif

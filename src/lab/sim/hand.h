@@ -34,8 +34,8 @@ uint64_t sim_steps(const struct sim *sim);
 uint64_t sim_time(const struct sim *sim);
 
 const struct world *sim_world(const struct sim *sim);
-/* In an election: for each place the leader that it knows, and whether it is dead. Otherwise
- * NULL. */
+/* Return, for each place of an election, the leader that it knows, and whether it is dead. Return
+ * NULL if this is no election. */
 const uint32_t *sim_learned(const struct sim *sim);
 const uint8_t *sim_dead(const struct sim *sim);
 

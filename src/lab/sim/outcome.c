@@ -49,7 +49,7 @@ static void count_nodes(struct sim *sim)
 {
 	const struct sim_options *options = &sim->options;
 	struct sim_result *result = sim->result;
-	uint32_t next = 0; /* index of the next of options->askers */
+	uint32_t next = 0; /* the index of the next asker in options->askers */
 
 	result->starved = sim->starved;
 	result->waiting = sim->waiting;

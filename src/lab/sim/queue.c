@@ -6,9 +6,9 @@
  * So the earliest events are in the first bucket of the lowest row that is not empty. When that
  * bucket is due, there are three cases. If it has few events, they are sorted into the batch. If it
  * has many that are in order already, because their times are equal or delays are constant, they
- * stay where they are. These two cases give the run: sorted events, all earlier than the wheel's.
- * In the third case `base` moves up to the earliest event of the bucket, and its events are dealt
- * out to lower rows.
+ * stay where they are. In these two cases the events become the run: sorted events, all earlier
+ * than those of the wheel. In the third case `base` moves up to the earliest event of the bucket,
+ * and its events are dealt out to lower rows.
  *
  * The wheel holds times from `limit` on. An event that is pushed for an earlier time goes to the
  * front, a short sorted array. A queue with few events uses only its front. When the front is full,
@@ -74,7 +74,7 @@ struct queue_front {
 	uint32_t head, tail;
 	/* The times of the events in the front: sorted, from head to tail. */
 	uint64_t times[2 * FRONT_EVENTS];
-	/* For each of these times, the index of its event in `events`. */
+	/* For each element of `times`, the index of its event in `events`. */
 	uint32_t slots[2 * FRONT_EVENTS];
 	struct event events[FRONT_EVENTS];
 };

@@ -54,8 +54,7 @@ void samples_add(struct samples *samples, uint64_t number)
 		return;
 	if (samples->kept_count == samples->kept_size) {
 		make_room(samples);
-		/* The stride has just doubled, and this number may not be one of those that are
-		 * kept now. */
+		/* The stride has just doubled, so perhaps this number need not be kept any more. */
 		if (((samples->seen - 1) & (samples->stride - 1)) != 0)
 			return;
 	}

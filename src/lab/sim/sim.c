@@ -458,7 +458,7 @@ static void on_lose(struct sim *sim, const struct event *event)
 
 /* Does the timer expire? It does not if it has been stopped or set again since, or if its node is
  * dead. A message that arrives at the same moment still counts as in time. So the timer's event is
- * put once more at the end of the queue, and expires when it comes up again. */
+ * put once more at the end of the queue, and the timer expires when that event comes up again. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;
@@ -564,8 +564,8 @@ static uint32_t asker(const struct sim *sim, uint32_t k)
 	return sim->options.askers_count != 0 ? sim->options.askers[k] : k + 1;
 }
 
-/* Light load: a node asks when nothing is in flight. A circulating token always is, so with it the
- * node asks some time after the last exit. */
+/* Light load: a node asks when nothing is in flight. A circulating token is always in flight; with
+ * such a token the node asks some time after the last exit. */
 static void ask_lightly(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;

@@ -17,7 +17,8 @@ enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_WISHES, LOAD_ELECTION };
 struct sim_options {
 	const struct setup *setup;
 	uint64_t entries; /* how many critical sections are measured */
-	/* How many critical sections come before those, and are left out of means and sums. */
+	/* How many critical sections come before the measured ones; means and sums leave them
+	 * out. */
 	uint64_t warmup;
 	uint64_t seed; /* the number from which all random numbers of the run follow */
 	enum load load;
@@ -31,7 +32,7 @@ struct sim_options {
 	uint32_t slow_node;
 	uint64_t slow_factor;
 	uint64_t bound; /* the longest message delay that timers assume */
-	/* The numbers of the token's hops at which it is lost; increasing. */
+	/* The hops at which the token is lost, by their numbers, in increasing order. */
 	const uint64_t *lose_hops;
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below this */
@@ -45,7 +46,8 @@ struct sim_options {
 	void *progress_context;
 };
 
-/* Of N nodes, one starves if the others enter SIM_STARVES * N times while it waits. */
+/* In a run with N nodes, a node starves if the others enter SIM_STARVES * N times while it
+ * waits. */
 enum { MESSAGE_TYPES_MAX = 16, SIM_STARVES = 100 };
 
 /* The least and the greatest of some numbers. Without any number `min` is greater than `max`. */
@@ -70,7 +72,7 @@ struct sim_result {
 	/* the warm-up has ended; otherwise the sums below mean nothing */
 	bool measured;
 	uint64_t entries_all;      /* critical sections completed, including the warm-up */
-	uint32_t askers;           /* how many nodes asked, or would have asked */
+	uint32_t askers;           /* how many nodes ask under this load, or have entered anyway */
 	struct range entries_each; /* how often one of the askers entered: the least and the most */
 	double entries_squares;    /* sum over the nodes of the squares of their entries */
 	/* The nodes that still wait at the end of the run, in order. The array belongs to the
@@ -78,16 +80,17 @@ struct sim_result {
 	const uint32_t *waiting;
 	uint32_t waiting_count;
 	uint32_t waiting_first;   /* the node that has waited longest, among those that wait */
-	uint64_t waiting_longest; /* how long that node has waited */
+	uint64_t waiting_longest; /* how long waiting_first has waited */
 	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a
 	 * node still waits; either it has never entered, or the others have entered more than
 	 * once each since it asked. If there are several, this is the one that was passed most
 	 * often. */
 	uint32_t undecided;
-	uint64_t undecided_passed; /* how often others entered since that node asked */
+	uint64_t undecided_passed; /* how often others entered since `undecided` asked */
 	/* The nodes that starve, in order; valid until the next run. A node starves if it waits and
-	 * nothing can happen any more. Of N nodes, one also starves if, since it asked, the others
-	 * have entered SIM_STARVES * N times, and as many mean message delays have passed. */
+	 * nothing can happen any more. With N nodes, a node also starves if, since it asked, the
+	 * others have entered SIM_STARVES * N times, and as many mean message delays have
+	 * passed. */
 	const uint32_t *starved;
 	uint32_t starved_count;
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
@@ -112,7 +115,7 @@ struct sim_result {
 	/* How often a lost token was replaced, and after how many hops. */
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
 	uint32_t leader;       /* elections: the identifier that was declared first, or 0 */
-	uint32_t learned;      /* elections: how many places know that leader */
+	uint32_t learned;      /* elections: how many places know that `leader` leads */
 	uint64_t elected;      /* elections: when the leader was declared */
 	bool disputed;         /* elections: another leader was declared too */
 	uint64_t time, events; /* when the last event happened, and how many there were */

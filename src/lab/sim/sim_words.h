@@ -25,8 +25,8 @@ void sim_words_free(struct sim_words *words);
 
 /*
  * Takes one word by the long name of its option: one that setup_option knows, or entries, warmup,
- * seed, load, askers, delay, cs, bound, slow, lose, lose-token. The value must outlive the words. Returns 0; or
- * -1 and a problem; or 1 if there is no such word.
+ * seed, load, askers, delay, cs, bound, slow, lose, lose-token. The value must outlive the words.
+ * Returns 0; or -1 and a problem; or 1 if there is no such word.
  */
 int sim_words_option(const char *name, const char *value, struct sim_words *words,
                      struct problem *problem);

@@ -44,7 +44,8 @@ struct sim {
 	uint32_t *learned; /* elections: [nodes], the leader that a place knows, or 0; else NULL */
 	uint8_t *dead;     /* elections: [nodes], the place has crashed; else NULL */
 	uint8_t *deferred; /* [nodes]: the node will ask once it is ready; NULL: always ready */
-	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL: no timers */
+	/* [nodes][TIMERS_MAX]: how often each was set or stopped; NULL: no timers. */
+	uint32_t *timers;
 	struct sim_options options;
 	struct sim_result *result;
 	uint64_t now;
@@ -56,8 +57,8 @@ struct sim {
 	uint64_t lose_next;    /* the index of the next element of options.lose_hops */
 	uint64_t lost_hops;    /* the value of token_hops when a token was lost last */
 	uint64_t lost_pending; /* how many tokens were lost and not replaced yet */
-	/* Light load: messages, and messages with the token, that were sent before the current
-	 * entry. */
+	/* Light load: how many messages, and how many with the token, were sent for earlier
+	 * entries. */
 	uint64_t counted_from, counted_token_from;
 	uint64_t requests; /* light load: how many requests were made */
 	uint64_t asked_at; /* light load: when the last request was made */

@@ -23,7 +23,8 @@ struct waits {
 	uint64_t count;
 };
 
-/* Notes how long each node waited, and returns the mean over the entries of all but the slow one. */
+/* Notes how long each node waited, and returns the mean over the entries of all but the slow
+ * one. */
 static double note_waits(const struct sim *sim, const struct sim_options *options,
                          struct waits *ret_waits)
 {

@@ -12,9 +12,9 @@
 struct slow_cost {
 	/* How many nodes, besides the slow one, enter in the run without a slow node. */
 	uint32_t others;
-	uint32_t slower; /* how many of these nodes wait longer on average, or in vain */
-	/* Mean times from request to entry of the other nodes, in units of time: if no node is
-	 * slow, and with the slow node. */
+	uint32_t slower; /* how many of `others` wait longer on average, or in vain */
+	/* Mean times from request to entry of the other nodes, in units of time: first without a
+	 * slow node, then with it. */
 	double response_before, response;
 	/* Mean times from an exit to the next entry, if a node waited at that exit, in mean message
 	 * delays. */

@@ -78,8 +78,8 @@ void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint
 	add_mark(diagram, time, MARK_ELECTED, node, leader);
 }
 
-/* Remembers a token that goes to or comes from a node that is not drawn, so that the picture shows
- * when the other node has it. */
+/* Remembers a token on its way to or from a node that is not drawn, so that the picture shows when
+ * a drawn node has the token. */
 static void hide_token(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
                        uint32_t to)
 {
@@ -92,7 +92,7 @@ static void hide_token(struct diagram *diagram, uint64_t time, uint64_t number, 
 	        (struct hidden_token){.number = number, .to = to};
 }
 
-/* Ends the way of a token that came from a node that is not drawn. */
+/* Notes the arrival of a token that came from a node that is not drawn. */
 static void show_token(struct diagram *diagram, uint64_t time, uint64_t number, enum fate fate)
 {
 	for (size_t i = 0; i < diagram->hidden_count; i++) {

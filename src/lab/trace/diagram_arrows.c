@@ -64,8 +64,8 @@ static bool is_on(const struct course *course, double x, double y)
 	return along > 8 && along < length - 8 && fabs(off) < 4;
 }
 
-/* Does the arrow pass through the begin or the end of another one? Straight, it would look like a
- * part of it. */
+/* Does the arrow pass through the begin or the end of another one? If it were straight, the two
+ * would look like one arrow. */
 static bool is_confusing(const struct drawing *page, const struct arrow *arrow,
                          const struct course *course)
 {
@@ -135,7 +135,7 @@ void arrows_take_place(struct drawing *page)
 			x = next_x;
 			y = next_y;
 		}
-		/* The cross of a message that is lost. */
+		/* A message that is lost gets a cross. */
 		if (page->diagram->arrows[i].fate == FATE_LOST)
 			labels_take(&page->labels, (struct box){x - 6, y - 6, 12, 12});
 	}
@@ -165,7 +165,7 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		            colour, course.x2 - 5, course.y2 - 5);
 }
 
-/* Finds the best place for a text beside an arrow. Returns how bad it is. */
+/* Finds the best place for a text beside an arrow. Returns how bad that place is (labels_cost). */
 static double find_place(const struct drawing *page, const struct course *course, const char *text,
                          struct box *ret_box)
 {
@@ -176,8 +176,8 @@ static double find_place(const struct drawing *page, const struct course *course
 	for (size_t i = 0; i < 6 * sizeof(along) / sizeof(*along); i++) {
 		double x, y;
 		point_of(course, along[i / 6], &x, &y);
-		/* Right and left of the point, and above or below it towards the side to which the
-		 * arrow leaves room. */
+		/* The places to try: right and left of the point, and above or below it, on the
+		 * side that the arrow leaves free. */
 		struct box boxes[] = {
 		        {x + 5, y - 6, width, LABEL_HEIGHT},
 		        {x - 5 - width, y - 6, width, LABEL_HEIGHT},
@@ -207,15 +207,16 @@ static void write_label(struct drawing *page, const struct arrow *arrow)
 	double cost = find_place(page, &course, text, &box);
 	page->labelled++;
 	page->crossed += cost < 1 ? cost : 1;
-	/* A label may not lie upon another one. 1 is the least that this costs. */
+	/* A cost of 1 or more means that the label would cover another one, which is not
+	 * allowed. */
 	if (cost >= 1) {
 		page->unlabelled++;
 		text = type;
 		if (find_place(page, &course, text, &box) >= 1)
 			return;
 	}
-	/* The label has the arrow's colour, so that it is seen to which arrow it belongs. The palest
-	 * one is too pale for letters. */
+	/* The label has the arrow's colour, so that readers see which arrow it belongs to. The
+	 * palest colour is too pale for letters. */
 	const char *colour = diagram_colour(page->diagram, arrow->type);
 	char class[32];
 	snprintf(class, sizeof(class), "label f-%s", strcmp(colour, "line") == 0 ? "soft" : colour);

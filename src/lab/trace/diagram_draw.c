@@ -186,7 +186,8 @@ static void write_fault(struct drawing *page, const struct mark *mark)
 	drawing_label_near(page, mark->kind == MARK_CRASH ? "crashes" : "begins again", x, y);
 }
 
-/* Draws an hourglass where a timer expires; a diamond where it only ends a pause of the algorithm. */
+/* Draws an hourglass where a timer expires; a diamond where it only ends a pause of the
+ * algorithm. */
 static void write_timer(struct drawing *page, const struct mark *mark)
 {
 	/* Above the line, so that neither a bar nor a mark of the same time covers it. */
@@ -210,7 +211,7 @@ static void write_link(struct drawing *page, const struct mark *mark)
 	text_format(page->out, "<path class=\"link%s\" d=\"M%.1f %.1f V%.1f\"/>\n",
 	            mark->kind == MARK_LINK ? "" : " flying", x, a, b);
 	labels_cross(&page->labels, x, a, x, b);
-	/* Such a stroke may pass nodes that are between its ends. */
+	/* The stroke may pass other nodes between its ends, so the label names the two ends. */
 	snprintf(cut, sizeof(cut), "link %" PRIu32 "–%" PRIu32 " cut", mark->node, mark->what);
 	drawing_label_near(page,
 	                   mark->kind == MARK_LINK     ? "link made"
@@ -451,7 +452,7 @@ static const double CROSSED_MOST = 0.22;
 
 void diagram_draw_picture(const struct diagram *diagram, struct text *svg)
 {
-	/* How much room the picture has: more, if labels find no place otherwise. */
+	/* The amounts of room to try, one after the other, until the labels find places. */
 	static const double rooms[] = {1, 1.3, 1.7};
 	enum { LAST = sizeof(rooms) / sizeof(*rooms) - 1 };
 	struct text body = {0};

@@ -69,7 +69,7 @@ struct diagram {
 	bool given_up;     /* the run did not reach its end */
 	struct diagram_window window;
 	bool loops;       /* a loop begins at `loop` and lasts to the end */
-	bool loop_closes; /* it was seen that the loop can be repeated for ever */
+	bool loop_closes; /* the loop ends as it began, so it can be repeated for ever */
 	uint64_t loop;
 	char *violation; /* a sentence about what is wrong at the end, or NULL */
 };

@@ -52,7 +52,7 @@ void frame_write_heads(const struct drawing *page)
 	text_add_string(page->out, "</defs>\n");
 }
 
-/* Adds at most so many bytes of a text, without cutting a character in half. */
+/* Adds at most `most` bytes of a text, without cutting a character in half. */
 static void add_short(struct text *text, const char *string, size_t most)
 {
 	size_t length = strlen(string);
@@ -67,7 +67,7 @@ static void add_short(struct text *text, const char *string, size_t most)
 		text_add_string(text, "…");
 }
 
-/* Writes what was run, so that the picture can be told from one of another variant. */
+/* Writes what was run, so that pictures of different variants can be told apart. */
 static void write_caption(const struct drawing *page)
 {
 	const struct setup *setup = page->diagram->setup;

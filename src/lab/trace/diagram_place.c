@@ -59,7 +59,7 @@ static void place_times(struct drawing *page)
 	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
 	size_t middle = (page->times_count - 1) / 2;
 	double median = page->times_count > 1 ? (double)gaps[middle] : 1;
-	/* With very many events they are closer together, so that the picture has few strips. */
+	/* Very many events are drawn closer together, so that the picture has few strips. */
 	double usual = WIDTH_GOAL / (double)page->times_count;
 	usual = usual > STEP ? STEP : usual < STEP_LEAST ? STEP_LEAST : usual;
 	double least = usual < STEP ? usual / 4 : STEP_LEAST;
@@ -117,7 +117,7 @@ static void cut_strips(struct drawing *page)
 		page->width = width > page->width ? width : page->width;
 	}
 	page->width += begin + MARGIN;
-	/* The arrows of who waits for whom are beside the band. */
+	/* The arrows that show who waits for whom need room beside the band. */
 	if (page->diagram->waits_count != 0)
 		page->width += WAITS;
 	page->strip_height = page->lane * diagram_lanes(page->diagram) + BOTTOM;

@@ -40,7 +40,7 @@ struct drawing {
 	const struct diagram *diagram;
 	struct text *out;
 	uint64_t *times; /* the times at which something happens, increasing, each once */
-	double *places;  /* where each of these times is drawn */
+	double *places;  /* where each element of `times` is drawn */
 	size_t times_count;
 	double *cuts; /* the places where the picture is cut into strips, the edges included */
 	size_t strips_count;
@@ -52,7 +52,7 @@ struct drawing {
 	struct labels labels; /* what labels keep away from */
 	uint32_t unlabelled;  /* arrows without a label, because it would cover something */
 	uint32_t labelled;    /* arrows with a label */
-	double crossed;       /* how bad the places of these labels are, all together */
+	double crossed;       /* the sum of how bad the places of the arrows' labels are */
 	bool leaves;          /* a node is drawn that has left but is not idle yet */
 };
 

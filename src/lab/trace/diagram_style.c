@@ -49,8 +49,8 @@ const char *diagram_colour(const struct diagram *diagram, uint8_t type)
 	};
 	bool second = false;
 
-	/* The first message type with a token gives the right to enter. Other tokens only help that
-	 * one. */
+	/* The first message type with a token gives the right to enter. Tokens of other types only
+	 * assist it. */
 	for (uint8_t i = 0; i < type && type_of(diagram, type)->token; i++)
 		second = second || type_of(diagram, i)->token;
 	return second ? "known" : colours[type_of(diagram, type)->role];

@@ -36,8 +36,8 @@ static double overlap(const struct box *a, const struct box *b)
 	return width > 0 && height > 0 ? width * height : 0;
 }
 
-/* Cuts the part from *from to *to of a line down to where `start + way * length` is between 0 and
- * `most`. */
+/* Narrows the range from *from to *to to those numbers `way` for which `start + way * length` is
+ * between 0 and `most`. */
 static void clip(double start, double length, double most, double *from, double *to)
 {
 	if (length == 0) {

@@ -26,9 +26,9 @@ struct labels {
 
 void labels_free(struct labels *labels);
 
-/* No label may cover this box. */
+/* Marks a box that no label may cover. */
 void labels_take(struct labels *labels, struct box box);
-/* Labels keep away from this line if they can. */
+/* Marks a line that labels avoid if they can. */
 void labels_cross(struct labels *labels, double x1, double y1, double x2, double y2);
 
 /* Returns how bad it would be to place a label here: 0 if it touches nothing, below 1 if only lines

@@ -302,13 +302,13 @@ static struct point write_flight(struct canvas *canvas, const struct envelope *f
 	double length = hypot(b.x - a.x, b.y - a.y), size = token ? 9 : 6.5;
 	double way = fmax(0.6 - 0.14 * before, 0.2);
 
-	if (length < 1) { /* to itself: the message is above the node */
+	if (length < 1) { /* a node's message to itself is drawn above the node */
 		struct point above = {a.x + 14.0 * before, a.y - RADIUS - 14};
 		write_dart(canvas, token, above, 0, 1, size);
 		return above;
 	}
 	double x = (b.x - a.x) / length, y = (b.y - a.y) / length;
-	/* Messages keep to the left of the line, so that two directions are told apart. */
+	/* Messages keep to the left of the line, so that the two directions can be told apart. */
 	struct point at = {a.x + (b.x - a.x) * way + y * 7, a.y + (b.y - a.y) * way - x * 7};
 	if (canvas->moment->world->network->graph.complete) {
 		struct point start = canvas_rim(a, b, RADIUS + 6),
@@ -339,7 +339,8 @@ static void write_flights(struct canvas *canvas)
 		labels_take(&canvas->labels,
 		            (struct box){at[i].x - 6, at[i].y - 6, .width = 12, .height = 12});
 	}
-	/* The nodes' labels have fewer places to be, so they come first. */
+	/* Labels of nodes have fewer possible places than labels of messages, so they are placed
+	 * first. */
 	for (uint32_t node = 1; node <= canvas->nodes; node++)
 		write_state(canvas, node);
 	for (size_t i = 0; i < moment->flights_count; i++) {
@@ -400,8 +401,8 @@ static void add_queue(const struct moment *moment, struct text *text)
 	free(list);
 }
 
-/* Writes a text in lines as wide as the picture, from `y` on, and returns how many lines there are. If
- * `out` is NULL, it only counts them. */
+/* Writes a text in lines as wide as the picture, from `y` on, and returns how many lines there are.
+ * If `out` is NULL, it only counts them. */
 static uint32_t write_lines(const struct canvas *canvas, struct text *out, const char *class,
                             const char *text, double font_size, double y)
 {

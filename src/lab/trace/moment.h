@@ -20,7 +20,7 @@ struct moment {
 	const struct world *world;
 	const struct envelope *flights; /* the messages in flight, oldest first */
 	size_t flights_count;
-	const bool *dead;         /* [node - 1] */
+	const bool *dead;         /* [node - 1]: the node is dead */
 	const uint32_t *learned;  /* [node - 1]: the leader that the node knows, or 0 */
 	const uint32_t *cut_ends; /* [2k], [2k + 1]: the ends of a link that is cut */
 	size_t cut_ends_count;

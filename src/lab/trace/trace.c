@@ -277,7 +277,8 @@ void trace_lose(struct trace *trace, uint64_t time, uint64_t number)
 	text_format(&trace->lines, ",\"msg\":%" PRIu64 "}\n", number);
 }
 
-/* Writes a message that is in flight from now on; `of` is the message that it is a copy of, or 0. */
+/* Writes a message that is in flight from now on; `of` is the message that it is a copy of, or
+ * 0. */
 static void write_message(struct trace *trace, const struct world *world, uint64_t time,
                           const struct envelope *envelope, uint64_t of)
 {
