@@ -83,7 +83,7 @@ static void print_undecided(const struct check_options *options, const struct ch
 		       grows);
 }
 
-/* Prints what the invariant says that is violated. */
+/* Prints what the violated invariant says. */
 static void print_meaning(const struct check_options *options, const struct check_result *result)
 {
 	const struct invariant *invariant = options->setup->network.algorithm->invariants;
@@ -128,8 +128,8 @@ static uint64_t entries_of_others(const struct check_options *options)
 	return least != UINT64_MAX ? least : 0;
 }
 
-/* Prints the longest bypass. If all entries of the others are used up in it, it is no bound: with
- * more entries it could be longer. */
+/* Prints the longest bypass. If the other nodes have used up all their entries in it, it is no
+ * bound: with more entries there could be a longer one. */
 static void print_bypass(const struct check_options *options, const struct check_result *result)
 {
 	uint64_t others = entries_of_others(options), most = result->bypass_max;

@@ -145,8 +145,8 @@ static int parse_option(int option, const char *value, struct check_request *req
 	}
 }
 
-/* Returns the number in the text of --entries, by which the default number of nodes is chosen; a
- * list counts as one entry each. If the text is wrong, prepare_entries will report it. */
+/* Returns the number in the text of --entries, which decides the default number of nodes. A list
+ * counts as one entry for each node. If the text is wrong, prepare_entries will report it. */
 static uint32_t entries_asked(const char *text)
 {
 	if (text == NULL || strchr(text, ',') != NULL)

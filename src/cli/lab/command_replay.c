@@ -301,8 +301,8 @@ static void warn_of_holder_line(const struct replay_request *request,
 }
 
 /* Writes the files that show the run, before anything is printed. A scenario that fails still gets
- * its files. One with a step that cannot happen gets no page. `text` is the scenario as it was read.
- * Returns 0, or -1 and a problem. */
+ * its files. One with a step that cannot happen gets no page. `text` is the scenario as it was
+ * read. Returns 0, or -1 and a problem. */
 static int write_files(const struct replay_request *request, struct trace_file *trace,
                        const struct replay_result *result, const struct text *tree,
                        const struct text *text, struct problem *problem)

@@ -519,7 +519,8 @@ static int write_page(struct sim_request *request, const struct setup *setup,
 	return page_file_write(request->html, "words", words->bytes, words->used, problem);
 }
 
-/* Prints a run that is over, or adds its report to `runs`. `cost` is NULL unless a node was slow. */
+/* Prints a run that is over, or adds its report to `runs`. `cost` is NULL unless a node was
+ * slow. */
 static void tell_run(const struct sim_request *request, const struct sim_options *options,
                      const struct sim_result *result, const struct slow_cost *cost, double seconds,
                      json_t *runs)
@@ -604,7 +605,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		                    ": the run lasts longer than virtual time can count (about "
 		                    "4.6e12): fewer --entries or shorter delays are needed",
 		                    seed);
-	/* Bad input is one line on stderr, so that warnings have to wait until the run is over. */
+	/* Bad input gives exactly one line on stderr, so warnings are printed only after the
+	 * run. */
 	if (wrong == 0 && seed == request->seed_first) {
 		warn_of_overtaking(request, &options);
 		warn_of_holder("sim", &request->words.setup, &setup);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Neither path exists yet: do both mean the same name in the same folder? */
+/* Do two paths that do not exist yet mean the same name in the same folder? */
 static bool is_same_place(const char *a, const char *b)
 {
 	char *copies[4] = {strdup(a), strdup(a), strdup(b), strdup(b)};

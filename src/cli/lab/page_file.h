@@ -16,8 +16,8 @@ int page_file_check(struct problem *problem);
  * many nodes; otherwise -1 and a problem. */
 int page_file_fits(const char *option, uint32_t nodes, struct problem *problem);
 
-/* Writes the page with a run in it. `key` is "words", then the text has NAME=VALUE on each line;
- * or it is "scenario". Returns 0, or -1 and a problem. */
+/* Writes the page with a run in it. If `key` is "words", the text has NAME=VALUE on each line; if
+ * it is "scenario", the text is a scenario. Returns 0, or -1 and a problem. */
 int page_file_write(const char *path, const char *key, const char *text, size_t size,
                     struct problem *problem);
 

@@ -22,7 +22,7 @@ struct table_row {
 	char *cells[CELLS];
 };
 
-/* A node came into another state of the paper's figure. */
+/* A node's change to another state of the paper's figure. */
 struct turn {
 	uint64_t step;
 	uint32_t node;
@@ -37,7 +37,7 @@ struct steps {
 	/* The changes of state, in the order in which they happened. */
 	struct turn *turns;
 	size_t turns_count, turns_size;
-	size_t turns_shown; /* how many of the turns are in the rows so far */
+	size_t turns_shown; /* how many changes of state are in the rows so far */
 	json_t **variables; /* [node - 1]: the variables of a node as they are now */
 	struct table_row *rows;
 	size_t rows_count, rows_size;
@@ -117,8 +117,8 @@ void steps_free(struct steps *steps)
 
 /* --- rows --- */
 
-/* Adds the state of the paper's figure in which the node is after the step of this row, by the name
- * under which a scenario expects it. The turns of this row begin at `turns_first`. */
+/* Adds the node's state in the paper's figure after the step of this row, by the name that a
+ * scenario uses for it. The turns of this row begin at `turns_first`. */
 static void add_figure(struct steps *steps, uint32_t node, size_t turns_first, struct text *text)
 {
 	bool changed = false;
