@@ -13,7 +13,7 @@
 struct waiting_frame {
 	STAILQ_ENTRY(waiting_frame) frames;
 	size_t bytes_all; /* the memory that this frame takes, in bytes */
-	bool later;       /* its epoch was later than the node's */
+	bool later;       /* the frame's epoch was later than the node's when the frame arrived */
 	uint32_t size;
 	uint8_t bytes[]; /* the frame, then the peer's name with a terminating 0 */
 };
@@ -25,9 +25,9 @@ struct backlog {
 	/* The memory of the waiting frames, and of the messages that wait for closed locks. */
 	size_t bytes;
 	size_t bytes_max;
-	/* The part of `bytes` that frames of later epochs take. They may take half of bytes_max: a
-	 * member that sends frames of an epoch that never comes must not keep out the frames of this
-	 * epoch. */
+	/* The part of `bytes` that frames of later epochs take. These frames get at most half of
+	 * bytes_max: a member that sends frames of an epoch that never comes must not keep out the
+	 * frames of this epoch. */
 	size_t later_bytes;
 	bool refused;      /* some link is not read because there was no room */
 	size_t refused_at; /* what `bytes` was when a frame was refused last */
@@ -39,8 +39,8 @@ void backlog_free(struct backlog *backlog);
 /* Is there room for a frame of this size? An empty backlog has room for any. */
 bool backlog_has_room(const struct backlog *backlog, size_t size);
 /* Keeps a copy of the frame, which is of this epoch or a later one. Returns 0, or BATON_EAGAIN if
- * there is no room. If `room` is true, the caller has made sure that there is room, and the frame is always
- * kept. */
+ * there is no room. If `room` is true, the caller has made sure that there is room, and the frame
+ * is always kept. */
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
                 bool later, bool room);
 /* Call it for each frame that was taken out: its room is free again. The caller frees the frame. */

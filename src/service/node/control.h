@@ -10,8 +10,8 @@
 #include "frame.h"
 #include "lock.h"
 
-/* Sends one message of the algorithm, an effect of its last step. `same` says that this is the
- * message sent last, now to another member. */
+/* Sends a message that is an effect of the algorithm's last step. `same`: it is the message that
+ * was sent last, now to another member. */
 void message_send(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same);
 

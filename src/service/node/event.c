@@ -65,7 +65,8 @@ void event_unsubscribe(struct node *node, struct session *session, bool pattern,
 void event_unsubscribe_all(struct node *node, struct session *session)
 {
 	while (!LIST_EMPTY(&session->subscriptions))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE
+		 * moves the head. */
 		remove_subscription(node, LIST_FIRST(&session->subscriptions));
 }
 

@@ -6,9 +6,9 @@
 #include "whole.h"
 
 /*
- * The lease is over. Every hold is lost for good and every critical section is left at once, even
- * one that was kept for further local clients or entered while nothing could be granted: after the
- * deadline the voters may let others in.
+ * The lease is over. Every hold is lost for good, and every critical section is left at once,
+ * because after the deadline the voters may let others in. That includes a critical section that
+ * was kept for further local clients, or entered while nothing could be granted.
  */
 static void lapse(struct node *node)
 {

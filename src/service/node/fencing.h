@@ -13,9 +13,9 @@ struct node;
 void fencing_advance(struct node *node);
 /* The voters have acknowledged a renewal: the lease now lasts until `deadline`. */
 void fencing_prolong(struct node *node, uint64_t deadline);
-/* This incarnation is leaving and grants nothing more. */
+/* Makes this incarnation leave: it grants nothing more. */
 void fencing_depart(struct node *node);
-/* At the end of every call to a node that is leaving: proposes LEAVE once the last hold has
+/* Call it at the end of every call to a node that is leaving. Proposes LEAVE once the last hold has
  * ended. */
 void fencing_settle(struct node *node);
 

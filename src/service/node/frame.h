@@ -35,7 +35,7 @@ enum {
 
 enum frame_kind {
 	FRAME_MESSAGE,
-	FRAME_TOUCH,       /* name; to its home */
+	FRAME_TOUCH,       /* name; to the lock's home: a client of the origin waits */
 	FRAME_PROBE,       /* question, name; to all: is anybody inside, or waiting? */
 	FRAME_PUBLISH,     /* question (0: none), name, fence, value; to all: the origin leads */
 	FRAME_ENDED,       /* name, fence; to all: the origin has ceased to lead */
@@ -71,8 +71,8 @@ struct frame {
 	bool trial;
 };
 
-/* Reads only the head; the handler of that kind reads the body. Returns 0, BATON_EMESSAGE or
- * BATON_ECLUSTER. */
+/* Reads only the head of a frame; the handler of the frame's kind reads the body. Returns 0,
+ * BATON_EMESSAGE or BATON_ECLUSTER. */
 int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
 
 /* Reading beyond the end, or a value greater than `most`, makes `in` bad. */

@@ -92,8 +92,8 @@ uint64_t lease_margin(const struct lease *lease)
 
 /* Computes the worst case. The last renewal may have been sent just before the death, and the
  * voters may have gathered renewals for a twelfth of the lease before they acted on it. They then
- * wait out the lease as the slowest clock would measure it: clock rates may differ by a thousandth
- * either way, and a hundredth of the lease and 2 ms are added for reading the clocks. */
+ * wait until the lease is over by the slowest clock: clock rates may differ by a thousandth either
+ * way. A hundredth of the lease and 2 ms are added for reading the clocks. */
 uint64_t lease_takeover(const struct lease *lease)
 {
 	if (lease->ttl == 0)

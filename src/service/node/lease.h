@@ -31,7 +31,8 @@ struct lease {
 void lease_init(struct lease *lease, uint64_t ttl);
 /* Computes `next`. Call it after one of the times has changed. */
 void lease_schedule(struct lease *lease);
-/* Takes a later deadline. Returns false if it is not later, or has already passed. */
+/* Takes a new deadline. Returns false if it is not later than the last one, or has already
+ * passed. */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now);
 /* Ends the lease and counts the lapse. Nothing may be granted until there is a new deadline. */
 void lease_end(struct lease *lease);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No more than PROBES_MAX members are remembered that asked whether a lock is busy. Others may
- * learn only at their timeout that it is. */
+/* A lock remembers at most PROBES_MAX members that asked whether it is busy. Further members may
+ * learn that it is busy only at their timeout. */
 enum { LIVES_PER_CHUNK = 64, PROBES_MAX = 64 };
 
 struct live_chunk {

@@ -36,10 +36,10 @@ struct live {
 	struct lock *lock;
 	union {
 		TAILQ_ENTRY(live) all;
-		/* While this one is unused: linked with the other unused ones. */
+		/* Links the unused live parts, while this one is unused. */
 		SLIST_ENTRY(live) free;
 	};
-	LIST_ENTRY(live) held;  /* linked with the other holds of its holder */
+	LIST_ENTRY(live) held;  /* links all holds of the holder */
 	struct session *holder; /* the client inside, or NULL */
 	uint64_t fence;         /* the fence that the holder was granted */
 	uint64_t since;         /* when the holder was let in */

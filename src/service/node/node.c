@@ -679,7 +679,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		return BATON_EVALUE;
 	if (node->sessions.leaders_count >= node->limits.leaders)
 		return BATON_ELEADERS;
-	/* One byte more, because malloc(0) may return NULL, and NULL means no value. */
+	/* Allocate one byte more, because malloc(0) may return NULL, and NULL means no value. */
 	session->value = malloc(value_size + 1);
 	memory_must(session->value != NULL);
 	if (value_size != 0)

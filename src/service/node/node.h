@@ -247,9 +247,9 @@ uint64_t node_lease_deadline(const struct node *node);
 uint64_t node_lapses(const struct node *node);
 /*
  * Returns a word that clients can read from memory instead of asking: the deadline in milliseconds,
- * times 2^16, plus the lower 16 bits of the count of lapses. A client may go on while that count is
- * still the one of its grant and its clock is before the deadline. The driver publishes the word
- * before it carries out any effect.
+ * times 2^16, plus the lower 16 bits of the count of lapses. A client may go on while the count is
+ * still the same as at its grant, and its clock is before the deadline. The driver publishes the
+ * word before it carries out any effect.
  */
 uint64_t node_lease_word(const struct node *node);
 
@@ -290,7 +290,7 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * For a client that cannot read the lease word: tells it how long it may go on. The client must ask
+ * Tells a client that cannot read the lease word how long it may go on. Such a client must ask
  * before its first lock, and then again and again. Returns what is left of the lease (NODE_NEVER:
  * there is none), and the lapses. The client notes its own clock before it asks. It may go on until
  * that time plus what is left of the lease, less the possible difference of the two clocks. If the
@@ -301,15 +301,16 @@ void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
 
-/* Sets how long the client needs to stop when the lease ends; 0 unless set. While less than that
- * plus the margin is left of the lease, the client is granted nothing. An unknown session is
+/* Sets how long the client needs to stop when the lease ends; 0 unless set. The client is granted
+ * nothing while less than this time and the margin is left of the lease. An unknown session is
  * ignored. */
 void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
 /*
  * Makes a session linger. When a lock that it holds is broken, the session is told at once
- * (NODE_LOST, the event), but nobody else is let in before it has released the lock or is closed,
- * because it may need time to stop. The driver must bound that time. An unknown session is ignored.
+ * (NODE_LOST, the event). But nobody else is let in before the session has released the lock or is
+ * closed, because its client may need time to stop. The driver must bound that time. An unknown
+ * session is ignored.
  */
 void node_session_linger(struct node *node, uint64_t session);
 
@@ -354,9 +355,9 @@ int node_lock(struct node *node, uint64_t session, const char *name, size_t name
 
 /*
  * Asks for a lock as node_lock does, and publishes the value. The reply is the fence, once every
- * member has acknowledged who leads or has left the view; or REPLY_ERROR with BATON_ELOST if the
- * lock was taken away before that; or one of the other replies to node_lock. Errors: those of
- * node_lock, BATON_EVALUE, BATON_ELEADERS.
+ * member has acknowledged who leads or has left the view. If the lock was taken away before that,
+ * the reply is REPLY_ERROR with BATON_ELOST. The other replies to node_lock are possible too.
+ * Errors: those of node_lock, BATON_EVALUE, BATON_ELEADERS.
  */
 int node_elect(struct node *node, uint64_t session, const char *name, size_t name_size,
                const void *value, size_t value_size, enum node_patience patience,
@@ -404,8 +405,8 @@ int node_status(struct node *node, uint64_t session, const char *pattern, size_t
 /*
  * Subscribes to the events of a lock, or of all locks whose names match a pattern, as in Redis: * ?
  * [abc] [^a-z] and \. The reply is REPLY_NUMBER, the number of the session's subscriptions. It
- * comes when all members that are not silent have acknowledged: the session is told of everything
- * that happens at these members after that. Subscribing twice is the same as once. Error:
+ * comes when all members that are not silent have acknowledged. From then on the session is told of
+ * everything that happens at these members. Subscribing twice is the same as once. Error:
  * BATON_ESUBSCRIPTIONS.
  */
 int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
@@ -517,7 +518,8 @@ struct node_status_member {
 	bool leased; /* the member has a lease; lease_ms is what is left of it */
 	uint64_t lease_ms;
 	uint64_t grants;
-	/* How many messages of the algorithm, as the laboratory counts them. */
+	/* How many messages of the algorithm the member has sent and received, as the laboratory
+	 * counts them. */
 	uint64_t sent, received;
 	/* [algorithm->messages_count]: messages sent of each type, in the table's order. */
 	const uint64_t *sent_by_type;
@@ -655,7 +657,7 @@ enum node_origin { TOKEN_HERE, TOKEN_CAME, TOKEN_ORIGINS };
 /* The counters of this node since it was created. Reading them sends no message. */
 struct node_figures {
 	uint64_t locks;      /* how many locks the node knows */
-	uint64_t lock_bytes; /* the memory that these locks take, tables included */
+	uint64_t lock_bytes; /* the memory that the locks take, tables included */
 	uint64_t backlog_bytes;
 	uint64_t sessions;
 	/* Locks that a client here holds; locks that clients here only wait for. */

@@ -89,8 +89,8 @@ struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 
-/* These write as in wire.h: before a name, its size as a byte; before a text, its size as a
- * number. */
+/* Append bytes in the encoding of wire.h: a name after its size as a byte, a text after its size as
+ * a number. */
 void outbox_put_byte(struct outbox *outbox, uint8_t byte);
 void outbox_put_uint(struct outbox *outbox, uint64_t value);
 void outbox_put_name(struct outbox *outbox, const void *name, size_t size);

@@ -16,7 +16,7 @@
 struct opened {
 	struct lock *lock; /* the lock whose state is unpacked; NULL: none */
 	uint8_t *state;
-	uint8_t *packed; /* room to pack that state */
+	uint8_t *packed; /* room to pack the state of `lock` */
 	size_t size;     /* the size of a state, rounded up to whole words */
 };
 

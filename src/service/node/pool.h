@@ -13,7 +13,7 @@
 struct pool {
 	SLIST_HEAD(, pool_chunk) chunks;
 	uint64_t *next;    /* the first unused word of the newest chunk */
-	size_t left;       /* how many words are left in that chunk */
+	size_t left;       /* how many words of the newest chunk are unused */
 	size_t bytes;      /* the size of all chunks */
 	void **free;       /* for each size in words, a chain of pieces that were given back */
 	size_t free_sizes; /* the number of entries of `free` */

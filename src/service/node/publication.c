@@ -37,7 +37,8 @@ void publications_clear(struct publications *publications)
 {
 	for (uint32_t i = 0; i < publications->buckets_count; i++) {
 		while (!LIST_EMPTY(&publications->buckets[i]))
-			/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
+			/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that
+			 * LIST_REMOVE moves the head. */
 			publication_drop(publications, LIST_FIRST(&publications->buckets[i]));
 	}
 }

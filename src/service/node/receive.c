@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An incoming frame. `replay`: it was taken out of the backlog, where its room is still free for
+/* An incoming frame. `replay`: the frame was taken out of the backlog, which still has room for
  * it. */
 struct arrival {
 	const char *from;
@@ -116,7 +116,7 @@ static int take_messages(struct node *node, const struct arrival *arrival,
 		return BATON_EMESSAGE;
 	if (!node->view.active || node->view.members[frame->sender - 1].backlog != 0)
 		return keep(node, arrival, frame);
-	/* The usual case: there is room, and no lock is closed. */
+	/* Usually there is room and no lock is closed; then nothing has to be checked. */
 	if ((!table_has_room(node, count) || node->view.closed_count != 0) &&
 	    !has_room(node, frame)) {
 		trouble_bump(node);

@@ -120,7 +120,7 @@ static void count_round(const struct node *node, const struct lock *lock, struct
 	road->bytes[type] = TYPE_PASSED | idle;
 }
 
-/* Adds the lock to the batch that goes on next. */
+/* Adds the lock to those whose messages move on next. */
 static void schedule(struct node *node, struct lock *lock, struct road *road)
 {
 	struct roads *roads = &node->roads;

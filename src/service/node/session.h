@@ -30,7 +30,9 @@ struct session {
 	enum node_patience patience;
 	/* The timeout of a command is over, and all members are asked whether the lock is busy. */
 	bool asks_last;
-	bool lingers; /* the session outlives its connection: see node_session_linger */
+	/* If a lock of the session is broken, nobody else gets it until the client has stopped: see
+	 * node_session_linger. */
+	bool lingers;
 	/* The client is gone, but may believe until `told` that it still holds something. */
 	bool orphan;
 	bool asks_lease; /* the client cannot read the lease word: see node_session_lease */

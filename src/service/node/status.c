@@ -194,7 +194,8 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	struct question *question = &session->question;
 	size_t size = (size_t)(told.end - told.next);
 	node->sessions.answered = session;
-	/* A member that goes on without an end has said enough. */
+	/* A member that sends rows without end must not exhaust the memory: count it as having
+	 * answered. */
 	if (question->answers_size + size > ANSWERS_SIZE_MAX) {
 		session_answered(node, number, frame->origin, true);
 		return 0;

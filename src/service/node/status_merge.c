@@ -283,7 +283,8 @@ bool status_read_steps(const struct status *status, uint32_t member, uint32_t *r
 	return false;
 }
 
-/* `order` is the index before sorting; it keeps the waiters of the same member in their order. */
+/* A waiter and the key that it is sorted by. `order` is its index before sorting, so that the
+ * waiters of one member keep their order. */
 struct placed {
 	uint32_t place, order;
 	struct node_status_client client;

@@ -304,8 +304,8 @@ static void sort_all(const struct node *node, const struct unordered *unordered,
 	const void **states = make_room(node, &room);
 	uint32_t *numbers = calloc(2 * (size_t)members_count + 1, sizeof(*numbers));
 
-	/* If both functions are the same, the queue is final: a member that asks later comes after
-	 * all that wait now. */
+	/* If queue_at_rest is the same function as `queue`, the order is final: a member that asks
+	 * later comes after all that wait now. */
 	bool certain = node->algorithm->queue_at_rest == node->algorithm->queue;
 
 	memory_must(numbers != NULL);

@@ -5,9 +5,9 @@
  * message is in flight. So the members are asked twice. Their answers to STATUS say how many steps
  * they had taken (pace.h). When all answers are there, the member that asks knows for which locks
  * clients of several members wait, and asks for the states of these locks. If no member has taken a
- * step between its two answers, all these states existed together at the moment when the last of
- * the first answers arrived, and so did the counts of messages; if the counts sum up to 0, no
- * message was in flight. Then the algorithm is asked for its queue (queue_at_rest). In all other
+ * step between its two answers, all these states existed together when the last answer to the first
+ * question arrived, and so did the counts of messages. If these counts add up to 0, no message was
+ * in flight then. In that case the algorithm is asked for its queue (queue_at_rest). In all other
  * cases the waiters stay sorted by member.
  *
  * A member answers for each lock: its steps and its balance (pace.h), the size of its state and the

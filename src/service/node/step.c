@@ -35,7 +35,8 @@ static void perform(struct node *node, struct lock *lock)
 			lock->phase = PHASE_INSIDE;
 			if (lock->live != NULL) {
 				lock->live->turns = 0;
-				/* lock_settle sets it to false if no message was needed */
+				/* Assume that messages were needed. lock_settle resets this if none
+				 * was. */
 				lock->live->came = true;
 			}
 			last = NULL;

@@ -233,7 +233,7 @@ static void make_room(struct streams *streams)
 }
 
 /* A client here has lost its lock. It has little time to stop, so this event must not wait for
- * events missing before it. Those will not be told any more. */
+ * missing events before it. Sessions are not told of those any more. */
 static bool is_urgent(const struct node *node, const struct happening *happening)
 {
 	return happening->kind == EVENT_LOST &&

@@ -19,7 +19,7 @@ struct lock *table_find(const struct node *node, const void *name, uint32_t size
 struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash);
 struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash);
 void table_drop(struct node *node, struct lock *lock);
-/* Begins a new epoch: only locks with a live part stay, without a state. */
+/* Begins a new epoch: drops all states, and all locks that have no live part. */
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);

@@ -20,9 +20,10 @@ struct view_member {
 	uint32_t backlog; /* how many frames of this epoch from the member are in the backlog */
 	/* The greatest number of the member's floods that this node has seen. */
 	uint64_t flood_seen;
-	uint64_t stamp; /* the stamp of the last event that was sent to the member */
-	bool linked;    /* this node has a link to the member */
-	bool reported;  /* the member has reported all its holds */
+	/* The stamp of the last event sent to the member, so that it gets each event once. */
+	uint64_t stamp;
+	bool linked;   /* this node has a link to the member */
+	bool reported; /* the member has reported all its holds */
 	/* The link to the member has much to send, so no events are sent over it. */
 	bool congested;
 	/* How many events for the member were dropped; it was not told of them yet. */

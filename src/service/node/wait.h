@@ -15,7 +15,7 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 void wait_drop_value(struct node *node, struct session *session);
 /* Ends the session's wait without a reply. */
 void wait_withdraw(struct node *node, struct session *session);
-/* The session's timeout is over. */
+/* Call it when the session's timeout is over. */
 void wait_expire(struct node *node, struct session *session);
 /* Asks all other members whether the lock that the session waits for is busy. */
 void wait_probe(struct node *node, struct session *session);

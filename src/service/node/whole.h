@@ -34,7 +34,7 @@ struct node {
 	struct named_links links;
 	uint64_t parameters[PARAMETERS_MAX];
 	char *texts[PARAMETERS_MAX];
-	uint32_t turns; /* how many local clients may be let in in a row */
+	uint32_t turns; /* how many local clients may enter one after the other */
 	struct node_limits limits;
 
 	uint64_t now;
@@ -67,7 +67,7 @@ struct node {
 	struct interests interests;
 	struct streams streams;
 	struct publications publications;
-	uint64_t event_stamp; /* the stamp of the last event */
+	uint64_t event_stamp; /* the number of the last event that happened here */
 
 	struct backlog backlog;
 	struct outbox outbox;
