@@ -54,7 +54,7 @@ struct link {
 	/* copied bytes that come before `given`: the beginning of a record, or more */
 	struct buffer held;
 	size_t offered; /* the size of the record whose frame may be taken; 0: there is none */
-	uint64_t offered_number; /* the number of that frame */
+	uint64_t offered_number; /* the number of the frame that may be taken */
 	uint64_t received;       /* the number of the last frame that was taken */
 	bool ack_due;            /* the peer may not know `received` yet */
 	uint32_t ack_frames;     /* how many frames were taken since the last ACK */
@@ -117,8 +117,8 @@ static void drop_done(struct link *link)
 		drop_front(link, done);
 }
 
-/* Drops all frames that are no longer needed, and all other records that were written or, with
- * `all_others`, all of them. A record that is half written must stay. */
+/* Drops all frames that are no longer needed. Drops other records too: those that were written or,
+ * with `all_others`, all. A record that is half written must stay. */
 static void sift(struct link *link, bool all_others)
 {
 	size_t size = buffer_size(&link->out), kept = 0, written = 0;
@@ -221,7 +221,7 @@ static uint8_t *append_record(struct link *link, enum record_type type, size_t s
 	return record_put_head(record, type, size);
 }
 
-/* Begins a batch for what is appended next, unless there is one of which nothing is written yet. */
+/* Begins a batch for what is appended next, unless nothing of the last batch is written yet. */
 static void begin_batch(struct link *link)
 {
 	if (!link->attached || link->written < buffer_size(&link->out))

@@ -118,8 +118,8 @@ void link_ack(struct link *link);
 /* Returns how many bytes are not written yet, or not acknowledged by the peer; 0: everything has
  * arrived. */
 size_t link_pending(const struct link *link);
-/* Calls a function for each kept frame with a number above `after`, the oldest first. For a judge
- * of a simulation, which looks at everything in flight. */
+/* Calls a function for each kept frame with a number above `after`, the oldest first. The judge of
+ * a simulation uses it to look at everything in flight. */
 void link_each_kept(const struct link *link, uint64_t after,
                     void (*see)(void *context, const uint8_t *bytes, size_t size), void *context);
 

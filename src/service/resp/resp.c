@@ -105,7 +105,8 @@ static enum resp_result read_array(struct reader *reader, struct resp_command *c
 	return result;
 }
 
-/* Does this byte separate words? An unquoted word may contain the last two, as in Redis. */
+/* Does this byte separate words? \v and \f do so only between words: as in Redis, an unquoted word
+ * may contain them. */
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';

@@ -17,7 +17,7 @@
 enum {
 	RESP_ARGUMENTS_MAX = 1025,  /* the most arguments of a command, its name included */
 	RESP_COMMAND_MAX = 1 << 19, /* the most bytes of a command as it is sent */
-	/* The most bytes of an inline command, or of the line of a number. */
+	/* The most bytes of an inline command, or of a line with a number. */
 	RESP_LINE_MAX = 1 << 14,
 };
 

@@ -13,7 +13,7 @@
 
 enum who_kind { WHO_UID, WHO_USER, WHO_GID, WHO_GROUP, WHO_CERT, WHO_ANYONE };
 
-/* A user or group, even if given by name, is kept as its number. */
+/* The subject of a rule. A user or group that was given by name is stored as its number. */
 struct who {
 	enum who_kind kind; /* WHO_UID, WHO_GID, WHO_CERT or WHO_ANYONE */
 	uint32_t id;
@@ -22,7 +22,7 @@ struct who {
 
 struct rule {
 	char *pattern;
-	size_t literal; /* how many bytes the pattern begins with that stand for themselves */
+	size_t literal; /* how many bytes at the beginning of the pattern stand for themselves */
 	unsigned verbs;
 	struct who *who;
 	size_t who_count, who_size;
@@ -260,7 +260,8 @@ static bool matches(const char *pattern, const char *text, size_t size)
 	return glob_matches(wanted, given);
 }
 
-/* Is the rule about this lock? Most rules are about others, and their first bytes tell. */
+/* Is the rule about this lock? For most rules the first bytes already differ, and the pattern need
+ * not be matched. */
 static bool names(const struct rule *rule, const char *name, size_t size)
 {
 	return size >= rule->literal && memcmp(rule->pattern, name, rule->literal) == 0 &&
