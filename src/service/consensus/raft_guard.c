@@ -82,8 +82,8 @@ static bool contradicts_log(const struct replica_log *log, uint64_t committed,
  * Impossible letters. The core assumes that nobody else leads in the term in which it leads, and
  * that no leader contradicts committed entries. If a letter breaks this, the core writes into the
  * wrong part of a union, or asks to be shut down. A server with damaged memory, or one that lies,
- * must not end the others. A letter must not jump to a very great term either: after the greatest
- * number no election is possible.
+ * must not stop the others. A letter must not raise the term to a very great number either: after
+ * the greatest number no election is possible.
  */
 bool guard_is_impossible(const struct raft *raft, const struct replica_log *log, uint64_t applied,
                          const struct raft_letter *letter)
@@ -215,10 +215,10 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 }
 
 /*
- * A log that runs ahead. A leader that lies may send entries and never say that they are committed. No
- * snapshot replaces them then, and the log grows as long as the disk lasts. A correct leader is ahead
- * of what a follower has applied by less than two snapshots. Entries beyond the limit are cut off
- * the message, as if the leader had sent fewer; it sends them again.
+ * A log that runs ahead. A leader that lies may send entries and never say that they are committed.
+ * No snapshot replaces them then, and the log grows as long as the disk lasts. A correct leader is
+ * ahead of what a follower has applied by less than two snapshots. Entries beyond the limit are cut
+ * off the message, as if the leader had sent fewer; it sends them again.
  */
 void guard_limit(uint64_t applied, struct raft_letter *letter)
 {
@@ -235,10 +235,10 @@ void guard_limit(uint64_t applied, struct raft_letter *letter)
  * A vote for standbys. The core refuses its vote in two cases: when its own log does not have it as
  * a voter, and while it believes in a leader. A standby never stops believing in its leader, since
  * it never campaigns. But the entry that makes it a voter may be lost on the way, and the server
- * that wrote the entry may need this vote to lead again: when one voter becomes two, nobody would
- * ever lead. Giving the vote is safe, because the candidate's log decides whose vote counts, not
- * the voter's log (Ongaro's thesis, 4.1). A leader that was heard within an election timeout is not
- * disturbed.
+ * that wrote the entry may need this vote to lead again. When one voter becomes two, for example,
+ * nobody would ever lead without it. Giving the vote is safe, because the candidate's log decides
+ * whose vote counts, not the voter's log (Ongaro's thesis, 4.1). A leader that was heard within an
+ * election timeout is not disturbed.
  */
 bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now)
 {

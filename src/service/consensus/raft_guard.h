@@ -1,8 +1,8 @@
 /*
  * Guards that a driver of libraft 0.22.1's core (raft_step) needs: checks and corrections against
  * faults of the core. Each function is one guard; its reason is in raft_guard.c. The tests notice
- * when one of those in test/mutants/consensus_raft_guard.mutants is removed; the others come from
- * trials with the library and from reading it.
+ * if a guard in test/mutants/consensus_raft_guard.mutants is removed. The reasons for the others
+ * come from trials with the library and from reading it.
  *
  * Nothing here changes the core's state.
  */
@@ -40,9 +40,8 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 enum { GUARD_AHEAD_MAX = 1 << 12 };
 /* Removes the entries that are too far ahead from an AppendEntries. */
 void guard_limit(uint64_t applied, struct raft_letter *letter);
-/* Must this server vote although it is only a standby by its own log? If so, and the leader in
- * which the core still believes is silent, changes the request so that the core does not refuse
- * it. */
+/* Must this server vote although it is only a standby by its own log? If so, and if the leader that
+ * the core still believes in is silent, changes the request so that the core does not refuse it. */
 bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now);
 
 /* Returns how many of these entries the core may be given in one step; at least 1. */
@@ -81,7 +80,7 @@ bool guard_may_change(struct raft *raft, const struct replica_log *log,
                       uint64_t now);
 /* Does this server have everything that the leader has, so that it can vote or lead at once? */
 bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, uint64_t id);
-/* Does this server, which has finished catching up, still have nearly everything? */
+/* Does this server, which has finished catching up, still have nearly all entries? */
 bool guard_stays_caught_up(const struct raft *raft, uint64_t id);
 
 #endif

@@ -18,8 +18,8 @@
 enum {
 	INSTALL_ELECTIONS = 10,  /* after how many election timeouts a snapshot is sent again */
 	CATCH_UP_ELECTIONS = 15, /* how many election timeouts a round of catching up may take */
-	/* How many letters may wait for a slow disk. Further ones are dropped, as a network might
-	 * do. */
+	/* How many letters may wait for a slow disk. Further letters are dropped, as a network
+	 * might drop them. */
 	LETTERS_WAITING_MAX = 4096,
 	/* The disk capacity that the core is told. The value does not matter, because no
 	 * threshold is set. */
@@ -53,7 +53,7 @@ struct replica {
 	struct effects waiting; /* letters that may be sent only when a term or vote is durable */
 	struct out out;
 	bool (*can_restore)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
-	void *context; /* for can_restore */
+	void *context; /* the first argument of can_restore */
 };
 
 static int step(struct replica *replica, struct raft_event *event);
@@ -341,8 +341,8 @@ static void set_role(struct replica *replica, int from, int to)
 	}
 }
 
-/* The core votes only if its own log has it as a voter. If guard_lends_vote says that it must vote
- * all the same, the core is made to see itself as a voter during this step. */
+/* The core votes only if its own log lists it as a voter. If guard_lends_vote says that this server
+ * must vote anyway, the core is made to see itself as a voter during this step. */
 static void receive_vote_request(struct replica *replica, struct raft_message *message,
                                  uint64_t now)
 {

@@ -6,7 +6,8 @@
 
 #include <xxhash.h>
 
-/* The checksum of a row covers its table, so that the row cannot pass in another table. */
+/* The checksum of a row includes the number of its table, so that a row in the wrong table is
+ * noticed. */
 enum table { ADDRESSES = 1, BALLOT, IDENTITY, LOG, SNAPSHOT, TOTAL };
 
 struct summing {

@@ -99,7 +99,7 @@ static int execute(struct disk *disk, const char *words)
 	return code == SQLITE_OK ? DISK_OK : explain(disk, code);
 }
 
-/* A value for a statement, in the order of its question marks. */
+/* The value for one question mark of a statement. */
 struct value {
 	enum { NUMBER, TEXT, BLOB } kind;
 	uint64_t number;
@@ -195,7 +195,7 @@ static int read_rows(struct disk *disk, const char *words,
 
 /* --- reading and checking --- */
 
-/* Adds a row's checksum to the sum. */
+/* Checks a row by its checksum, and adds the checksum to the sum of all. */
 static bool check_sum(struct disk *disk, const char *row, uint64_t sum, uint64_t stored)
 {
 	if (sum != stored) {
@@ -455,7 +455,7 @@ static int open_checked(struct disk *disk, const char *directory)
 		    path);
 		return exists(wal) ? DISK_EDAMAGED : DISK_EABSENT;
 	}
-	if (status.st_size == 0) { /* SQLite would take it for a new one */
+	if (status.st_size == 0) { /* SQLite would take an empty file for a new database */
 		say(disk->text, "%s is damaged: it is empty", path);
 		return DISK_EDAMAGED;
 	}

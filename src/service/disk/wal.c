@@ -110,7 +110,7 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 
 static enum wal_verdict judge(const uint8_t *bytes, size_t size)
 {
-	/* There are no frames: at most a crash while the header was written, so nothing is lost. */
+	/* There are no frames. At worst a crash has torn the header, so nothing is lost. */
 	if (size <= HEADER)
 		return WAL_SOUND;
 	uint32_t magic = read_big(bytes);
