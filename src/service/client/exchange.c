@@ -308,7 +308,7 @@ static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t r
 	return verdict < 0 ? verdict : 1;
 }
 
-/* Another process has gone on with this connection. */
+/* Reports that another process has gone on with this connection. */
 static int not_ours(struct why *why)
 {
 	return why_set(why, BATON_ECONNECTION,

@@ -34,7 +34,7 @@ struct exchange {
  * memory. */
 char *address_default(void);
 
-/* Connects to a node; over TCP with TLS, if there are files for it, which may come from the
+/* Connects to a node. Over TCP it uses TLS if there are files for it; these may come from the
  * environment. Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS, BATON_ECERTIFICATE or
  * BATON_EMEMORY. */
 int exchange_open(struct exchange *exchange, const char *address, struct secure_files files,

@@ -43,7 +43,8 @@ struct baton {
 	struct holds held, lost;
 	/* The reason of the loss that baton_lost reported last, or "". */
 	char lost_why[BATON_NAME_MAX + 64];
-	/* When the node sent the message about that loss, on its lease clock; 0: not known. */
+	/* When the node sent the message about the loss that baton_lost reported last, on its lease
+	 * clock; 0: not known. */
 	uint64_t lost_told_ms;
 	struct hold *wanted; /* the lock for which a LOCK or ELECT is pending, or NULL */
 	int64_t wanted_timeout_ms;
@@ -78,8 +79,8 @@ void handle_end(struct baton *baton);
 int handle_fail(struct baton *baton, int error);
 /* Returns how long the present call may wait for an answer: a timeout for exchange_receive. */
 int64_t handle_patience_ms(const struct baton *baton);
-/* Call it if the node has not answered in that time. It ends the session, so that a lock that the
- * node grants later is released at once. Returns BATON_ESILENT. */
+/* Call it if the node has not answered within handle_patience_ms. It ends the session, so that a
+ * lock that the node grants later is released at once. Returns BATON_ESILENT. */
 int handle_silent(struct baton *baton);
 /* Notes that a lock that was held is lost. */
 void handle_lose(struct baton *baton, struct hold *hold, struct word why);
@@ -89,8 +90,8 @@ void handle_lose(struct baton *baton, struct hold *hold, struct word why);
 int handle_send(struct baton *baton, const struct word *words, size_t words_count);
 /* Are there answers that will arrive before the answer to the next command? */
 bool handle_has_answers(const struct baton *baton);
-/* Reads the next of these answers, which belongs to an UNLOCK or a LEASE. Returns the same as
- * handle_reply. */
+/* Reads the next of the answers that handle_has_answers is about. It belongs to an UNLOCK or a
+ * LEASE. Returns the same as handle_reply. */
 int handle_take_answer(struct baton *baton, int64_t timeout_ms);
 /* Reads the reply to the command, after those of handle_has_answers; the timeout is as in
  * exchange_receive. Returns 1; 0 if nothing came in time; or an error. */

@@ -37,6 +37,7 @@ void hold_drop(struct hold *hold)
 void holds_free(struct holds *holds)
 {
 	while (!LIST_EMPTY(holds))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE
+		 * moves the head. */
 		hold_drop(LIST_FIRST(holds));
 }

@@ -158,8 +158,8 @@ static uint64_t ahead_of_end(const struct baton *baton)
 	return baton->grace_ms * VALIDITY_MS + baton->validity.lease_ns / 10;
 }
 
-/* Asks nothing while the program waits for a lock: answers come in the order of the commands, so
- * this one would come too late. */
+/* Asks LEASE if it is time to, but not while the program waits for a lock: answers come in the
+ * order of the commands, so this one would come too late. */
 static void ask_again(struct baton *baton)
 {
 	const struct validity_answers *answers = baton->validity.answers;
@@ -189,9 +189,9 @@ static uint64_t time_to_sleep(const struct baton *baton, uint64_t left_ns)
 	return ask_in_ns < sleep_ns ? ask_in_ns : sleep_ns;
 }
 
-/* Loses the locks if at most this much is left of the lease. Exception: a program that neither
- * watches nor has the lease word may just not have asked in time; it cannot know, so it loses
- * nothing yet. */
+/* Treats the locks as lost if at most `ahead_ns` is left of the lease. Exception: a program that
+ * neither watches nor has the lease word may only have asked too late. It cannot know whether the
+ * lease has ended, so it loses nothing yet. */
 static bool is_over(struct baton *baton, uint64_t ahead_ns, uint64_t *ret_left_ns)
 {
 	const struct validity *validity = &baton->validity;
@@ -232,8 +232,8 @@ int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t
 
 	if (validity->source == VALIDITY_ASKED) {
 		validity_note(validity, asked_ns, grant->lapses, grant->left_ms);
-		/* The lock was asked for long ago. What is left counts from then, which may be too
-		 * little by now. */
+		/* What is left of the lease counts from the request. If that was long ago, little
+		 * may be left by now: ask again. */
 		if (validity_now() - asked_ns > validity->lease_ns / 6)
 			error = ask_and_wait(baton);
 	}

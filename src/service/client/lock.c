@@ -191,8 +191,8 @@ static bool may_pass(int error)
 	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
 }
 
-/* Should the call try again? If so, pauses first, unless the session that ended was an old one. If
- * the wait has no limit, the pauses become longer. */
+/* Should the call try again? If so, pauses first. There is no pause if the session that ended was
+ * an old one. If the wait has no limit, the pauses become longer. */
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms, long *pause_ms)
 {
@@ -236,8 +236,8 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 		if (error == 0) {
 			pause_ms = RETRY_MS;
 			error = settle(baton, true, ret_fence);
-			/* A connection that ended later shows that there was a node in a view: it
-			 * had accepted the request. */
+			/* If the connection ended only now, there was a node in a view, which had
+			 * accepted the request. */
 			met = met || error == BATON_ECONNECTION;
 		}
 		baton->answer_by_ms = 0;
@@ -369,8 +369,8 @@ int baton_unlock(struct baton *baton, const char *name)
 	/* If the session ends now, this lock must not be among the lost ones. */
 	LIST_REMOVE(hold, entry);
 	if (!exchange_is_ours(&baton->session)) {
-		/* The node learns of this only by the end of the connection, and then waits until
-		 * the lease that it told has ended. */
+		/* The node learns of the release only by the end of the connection. It then keeps
+		 * the lock until the last lease that it reported has ended. */
 		free(hold);
 		handle_end(baton);
 		baton->unlocks_uncertain = true;

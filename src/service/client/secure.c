@@ -180,7 +180,7 @@ static int shake(struct secure *secure, const char *address, int64_t until_ms, s
 		(void)flush(secure, 0); /* if this fails, so does the next read */
 		error = shake_once(secure, address, until_ms, first, why);
 	}
-	(void)flush(secure, 0); /* the end of the handshake, or an alert */
+	(void)flush(secure, 0); /* sends the end of the handshake, or an alert */
 	if (error < 0)
 		return error;
 	if (tls_state(secure->tls) == TLS_FAILED)

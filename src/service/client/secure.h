@@ -48,7 +48,8 @@ bool secure_claim(struct secure *secure);
 void secure_input(struct secure *secure, const char *bytes, size_t size);
 /* Returns how many decrypted bytes are in `room`; 0: there are no more. */
 size_t secure_read(struct secure *secure, char *room, size_t size);
-/* Returns 0; BATON_ECONNECTION if the node sends nothing more; or BATON_EACCESS if TLS has failed. */
+/* Returns 0; BATON_ECONNECTION if the node sends nothing more; or BATON_EACCESS if TLS has
+ * failed. */
 int secure_verdict(const struct secure *secure, struct why *why);
 
 /* Encrypts bytes and writes them to the socket, with these flags of send. Returns 0 or errno. */
