@@ -83,7 +83,7 @@ double bound_messages(const char *name, const char *topology, uint64_t members)
 	const struct algorithm *algorithm = algorithm_find(name);
 	double edges, diameter, value;
 
-	/* random:D is another graph for every seed. */
+	/* random:D gives another graph for every seed, and so another bound. */
 	if (algorithm == NULL || algorithm->claim_messages == NULL || members == 0 ||
 	    members > MEMBERS_MAX || strncmp(topology, "random", 6) == 0 ||
 	    !measure(topology, (uint32_t)members, &edges, &diameter))

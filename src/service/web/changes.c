@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes the next word of a text; the last one has everything that is left. */
+/* Takes the next word of a text. If `last`, takes everything that is left. */
 static size_t take_word(const char **text, size_t *size, bool last)
 {
 	const char *space = last ? NULL : memchr(*text, ' ', *size);

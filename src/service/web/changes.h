@@ -1,6 +1,6 @@
 /*
- * Changes of locks, bundled for viewers: at most CHANGES_A_SECOND in any second are told, and of the
- * rest only the number.
+ * Changes of locks, bundled for viewers. In any second viewers are told of at most CHANGES_A_SECOND
+ * changes; of the others they are only told how many there were.
  */
 #ifndef WEB_CHANGES_H
 #define WEB_CHANGES_H
@@ -21,8 +21,8 @@ struct changes {
 	uint64_t told_count;
 };
 
-/* Adds what a subscriber was sent about a name: "granted FENCE NODE", "lost FENCE NODE REASON" … A
- * message that is not like this is ignored. */
+/* Adds an event about a name, in the form in which the node sends it to subscribers: "granted FENCE
+ * NODE", "lost FENCE NODE REASON" … Any other text is ignored. */
 void changes_add(struct changes *changes, int64_t now_ms, const char *name, size_t name_size,
                  const char *message, size_t message_size);
 bool changes_waiting(const struct changes *changes);

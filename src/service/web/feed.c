@@ -65,7 +65,7 @@ void feed_leave(struct feed *feed, struct viewer *viewer)
 	pthread_mutex_lock(&feed->mutex);
 	disown(viewer->reading);
 	LIST_REMOVE(viewer, all);
-	/* Nothing keeps the state up to date without viewers. */
+	/* Without viewers nobody asks for a newer state, so the latest one is dropped. */
 	if (--feed->viewers_count == 0) {
 		disown(feed->latest);
 		feed->latest = NULL;

@@ -1,7 +1,7 @@
 /*
- * The event stream of all viewers. Each event is written once into a ring; a viewer is a position in
- * it. A viewer that falls behind the ring is told how much it has missed and goes on with the
- * latest status, so it costs no memory but that of the event that it is reading.
+ * The event stream of all viewers. Each event is written once into a ring; a viewer is a position
+ * in it. A viewer that falls behind the ring is told how much it has missed and goes on with the
+ * latest status. So a slow viewer costs only the memory of the event that it is reading.
  *
  * Threads: the hub publishes; the server's thread reads for its viewers.
  */
@@ -15,7 +15,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-/* At eleven events a second this is about six seconds. */
+/* How many events the ring has. At eleven events a second this is about six seconds. */
 enum { FEED_RING = 64 };
 
 enum feed_kind {
@@ -35,7 +35,7 @@ struct feed_message {
 struct viewer {
 	LIST_ENTRY(viewer) all;
 	struct feed_message *reading; /* the message that is being sent, or NULL */
-	size_t offset;                /* how many bytes of that message were sent */
+	size_t offset;                /* how many bytes of `reading` were sent */
 	uint64_t next;                /* the number of the message that the viewer reads next */
 	bool greeted;                 /* the viewer has got a state */
 	bool waits;                   /* the viewer has read everything, and was paused */

@@ -45,7 +45,8 @@ static bool is_number(const char *text, size_t size, bool *ret_real)
 	return size > 0 && size <= 18 && points <= 1;
 }
 
-/* A node may have the name "1", and a cluster 00000001. */
+/* Is the value of this key a name, even if it looks like a number? A node may have the name "1",
+ * and a cluster 00000001. */
 static bool is_name(const char *key)
 {
 	return strcmp(key, "name") == 0 || strcmp(key, "node") == 0 ||
@@ -134,7 +135,7 @@ json_t *figures_parse(const char *text, size_t size)
 
 /* --- locks of a status --- */
 
-/* Counts a lock for the member of a client, once. */
+/* Counts a lock for the client's member, unless it was already counted for that member. */
 static void count_member(json_t *counts, json_t *seen, const json_t *client, size_t *most)
 {
 	const char *node = json_string_value(json_object_get(client, "node"));
@@ -166,8 +167,8 @@ bool figures_locks_more(const json_t *locks, size_t limit)
 	return most >= limit;
 }
 
-/* Counts the waiters of a lock by member, in total and for the lock itself. Returns true if the lock
- * may have more of a member than were told. */
+/* Counts the waiters of a lock by member, in total and for the lock itself. Returns true if a
+ * member may have more waiters than it reported. */
 static bool count_waiters(const json_t *lock, size_t limit, json_t *totals, json_t **longest)
 {
 	json_t *counts = json_object();
@@ -338,7 +339,7 @@ static void write_build(FILE *file, const json_t *figures)
 	fputs("} 1\n", file);
 }
 
-/* Writes a metric that has a row for each member of which the field is known. */
+/* Writes a metric with a row for each member whose figures have this field. */
 static void write_members(FILE *file, const json_t *figures, const char *metric, const char *type,
                           const char *help, const char *label, const char *field, double divisor)
 {

@@ -1,6 +1,6 @@
 /*
- * The files of the page, which are linked into the program. There are no others: a name is looked up
- * in a table and never on a disk.
+ * The files of the page, which are linked into the program. There are no others: a name is looked
+ * up in a table and never on a disk.
  */
 #ifndef WEB_FILES_H
 #define WEB_FILES_H
@@ -20,8 +20,8 @@ struct served {
 /* Returns NULL if there is no file with this path. */
 const struct served *file_find(const char *path);
 
-/* Chooses by the value of an Accept-Encoding header, which may be NULL. The encoding is NULL for the
- * file as it is. */
+/* Chooses by the value of an Accept-Encoding header, which may be NULL. The encoding is NULL for
+ * the file as it is. */
 struct file_bytes file_choose(const struct served *file, const char *accepted,
                               const char **ret_encoding);
 

@@ -45,7 +45,8 @@ void guest_due(struct guests *guests, struct guest *guest, int64_t ms)
 	pthread_mutex_unlock(&guests->mutex);
 }
 
-/* The server's thread notices the end of a connection that is shut down here, and closes it. */
+/* Only shuts connections down. The server's thread notices that they have ended, and closes
+ * them. */
 void guests_watch(struct guests *guests)
 {
 	struct guest *guest;

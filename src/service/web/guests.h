@@ -1,5 +1,5 @@
-/* The connections of the server, and the deadline of each: somebody who sends the header of a
- * request byte by byte must not keep a place for ever. */
+/* The connections of the server, and the deadline of each: a client that sends the header of a
+ * request byte by byte must not keep its place for ever. */
 #ifndef WEB_GUESTS_H
 #define WEB_GUESTS_H
 
@@ -9,7 +9,8 @@
 #include <sys/queue.h>
 
 enum {
-	/* How long a request may take to arrive, from the connection or the last request on. */
+	/* How long a request may take to arrive, from the beginning of the connection or from the
+	 * last request on. */
 	GUEST_REQUEST_MS = 10000,
 	/* How long a client may take to read the answer. */
 	GUEST_ANSWER_MS = 60000,
@@ -30,7 +31,7 @@ void guests_init(struct guests *guests);
 struct guest *guest_enter(struct guests *guests, int fd);
 /* Call it before the descriptor is closed. */
 void guest_leave(struct guests *guests, struct guest *guest);
-/* Sets how long the guest may take until it is done; negative: for ever. */
+/* Sets how long the guest may take for what it does now; negative: for ever. */
 void guest_due(struct guests *guests, struct guest *guest, int64_t ms);
 /* Ends the connections that are not done in time. */
 void guests_watch(struct guests *guests);

@@ -20,8 +20,8 @@ enum {
 	BUNDLE_MS = 100,  /* how often viewers get changes */
 	/* How often viewers get a sign of life, which also finds viewers that have left. */
 	BEAT_MS = 15000,
-	DIAL_MS = 300,      /* how often a node is looked for */
-	ANSWER_MS = 3000,   /* a node that owes an answer and says nothing for longer is given up */
+	DIAL_MS = 300,      /* how often the hub looks for a node */
+	ANSWER_MS = 3000,   /* a node that owes an answer is given up after this much silence */
 	LOCKS_SHOWN = 200,  /* the most locks in a status for viewers */
 	WAITERS_SHOWN = 20, /* the most waiters of each lock in a status for viewers */
 	PENDING_MAX = HUB_ASKS_MAX + 2,
@@ -30,7 +30,7 @@ enum {
 /* A command that the node has not answered yet. */
 struct pending {
 	enum ask_kind kind;
-	struct ask *ask; /* the question of a request; NULL: it is for the viewers */
+	struct ask *ask; /* the question of an HTTP request; NULL: the viewers' question */
 	int64_t since_ms;
 };
 
@@ -53,13 +53,13 @@ struct hub {
 	struct pending pending[PENDING_MAX];
 	unsigned pending_first, pending_count;
 	bool asks_status;       /* a STATUS for the viewers is among the pending questions */
-	bool asking[ASK_BREAK]; /* a question of a request, of this kind, is among them */
+	bool asking[ASK_BREAK]; /* a question of this kind, for a request, is pending */
 	int64_t heard_ms;       /* when the node last sent anything */
 	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
 	struct changes changes;
 	struct pace pace;
 	json_t *info;       /* the last reply to INFO that is not shown yet, or NULL */
-	struct why unheard; /* why the node tells no changes; "": it does, or was not asked yet */
+	struct why unheard; /* why the node reports no changes; "": it does, or was not asked yet */
 	struct why why;
 };
 
@@ -70,11 +70,11 @@ static bool is_open(const struct exchange *exchange)
 
 /* --- asking --- */
 
-/* Gives the outcome to a question and to those that are the same. */
+/* Gives the outcome to a question and to all others that share its reply. */
 static void finish(struct hub *hub, struct ask *ask, json_t *reply, const struct problem *problem)
 {
 	for (struct ask *next; ask != NULL; ask = next) {
-		next = ask->same; /* when it is done, it may be freed */
+		next = ask->same; /* `done` may free the question */
 		ask->reply = json_incref(reply);
 		ask->problem = *problem;
 		pthread_mutex_lock(&hub->mutex);
@@ -85,7 +85,7 @@ static void finish(struct hub *hub, struct ask *ask, json_t *reply, const struct
 	json_decref(reply);
 }
 
-/* There is no reply, for the reason in `why`. */
+/* Ends a question without a reply, for the reason in hub->why. */
 static void fail(struct hub *hub, struct ask *ask)
 {
 	struct problem problem;
@@ -101,8 +101,8 @@ static bool is_same(const struct ask *one, const struct ask *other)
 	       memcmp(one->text, other->text, one->text_size) == 0;
 }
 
-/* Takes a question that may be sent now: one that only reads waits while another of its kind is
- * pending. Those that are the same come with it. */
+/* Takes a question that may be sent now, together with those that ask the same. A question that
+ * only reads waits while another of its kind is pending. */
 static struct ask *take_ask(struct hub *hub)
 {
 	struct ask *ask;
@@ -159,7 +159,8 @@ static void tell_gone(struct hub *hub)
 	             json_pack("{s:I, s:o}", "at_ms", (json_int_t)now_ms(), "why", why));
 }
 
-/* Changes that were not told to viewers yet are lost, and so is what was counted. */
+/* Ends the subscription. Changes that viewers were not told of yet are lost, and the pace is
+ * reset. */
 static void unsubscribe(struct hub *hub)
 {
 	exchange_close(&hub->events);
@@ -186,7 +187,8 @@ static void lose_node(struct hub *hub)
 		if (ask != NULL)
 			fail(hub, ask);
 	}
-	/* The first reason is the true one: a second attempt finds a node that is ending. */
+	/* Tell viewers only the first reason, which is the true one: later attempts find a node
+	 * that is ending. */
 	if (feed_viewers(hub->feed) > 0 && (was_up || !feed_has_state(hub->feed)))
 		tell_gone(hub);
 }
@@ -230,7 +232,8 @@ static void ask_for_viewers(struct hub *hub)
 		send_command(hub, ASK_STATUS, NULL);
 }
 
-/* Connects, unless that was tried just now. The first command finds out whether it is a node. */
+/* Connects, unless that was tried just now. The first command shows whether there is a node at the
+ * other end. */
 static void dial(struct hub *hub)
 {
 	char *found = hub->address == NULL ? address_default() : NULL;
@@ -267,7 +270,8 @@ static json_t *make_status(struct hub *hub, json_t *status)
 		json_array_remove(locks, json_array_size(locks) - 1);
 	json_t *info = hub->info != NULL ? hub->info : json_object();
 	hub->info = NULL;
-	/* The node tells at most LOCKS_SHOWN of each member: beyond that nobody knows how many. */
+	/* The node reports at most LOCKS_SHOWN locks of each member. If there are more, nobody
+	 * knows how many. */
 	json_t *sample = json_pack("{s:I, s:o, s:o, s:I, s:b}", "at_ms", (json_int_t)now_ms(),
 	                           "status", status, "info", info, "locks_total", (json_int_t)total,
 	                           "locks_more", more);
@@ -284,7 +288,8 @@ static json_t *make_status(struct hub *hub, json_t *status)
 	return sample;
 }
 
-/* Parses a reply as what was asked for. Returns NULL and a problem if it is not that. */
+/* Parses the reply to a question of this kind. Returns NULL and a problem if it is another
+ * reply. */
 static json_t *parse_reply(enum ask_kind kind, const redisReply *reply, struct problem *problem)
 {
 	json_t *json = NULL;
@@ -380,7 +385,7 @@ static void subscribe(struct hub *hub)
 	pace_begin(&hub->pace, now_ms());
 }
 
-/* A right that was missing may have been given since. */
+/* Subscribes again if the node refused it: an operator may have allowed it since. */
 static void subscribe_again(struct hub *hub)
 {
 	if (is_open(&hub->events) && hub->unheard.text[0] != '\0' &&
@@ -397,8 +402,8 @@ static void take_subscribed(struct hub *hub, const redisReply *reply)
 		hub->unheard.text[0] = '\0';
 }
 
-/* Returns true if it was one too many: the connection is closed then, by which the node forgets the
- * subscription at once, and what it has written already need not be read. */
+/* Takes one change. Returns true if there are too many. The caller then closes the connection: the
+ * node forgets the subscription at once, and what it has already written need not be read. */
 static bool take_change(struct hub *hub, const redisReply *reply)
 {
 	const redisReply *name = reply->element[2], *message = reply->element[3];
@@ -438,7 +443,8 @@ static void flush_changes(struct hub *hub)
 
 /* --- the loop --- */
 
-/* A request does not wait for the next look at a node that has just been started. */
+/* Dials at once if there is no connection: a request does not wait until the hub looks for a node
+ * again. */
 static void send_asks(struct hub *hub)
 {
 	bool tried = false;
@@ -455,8 +461,8 @@ static void send_asks(struct hub *hub)
 	}
 }
 
-/* Returns when the node is given up if it stays silent. A long reply, or one after many others, takes
- * its time: only silence counts. */
+/* Returns when the node is given up if it stays silent. Only silence counts, because a long reply,
+ * or one after many others, takes its time. */
 static int64_t silent_ms(const struct hub *hub)
 {
 	int64_t since = hub->pending[hub->pending_first].since_ms;
@@ -475,7 +481,7 @@ static void look(struct hub *hub)
 	if (is_open(&hub->node) && now >= silent_ms(hub)) {
 		snprintf(hub->why.text, sizeof(hub->why.text), "the node does not answer");
 		lose_node(hub);
-		fail_unsent(hub); /* each would wait as long for the same */
+		fail_unsent(hub); /* otherwise each would wait as long, for the same result */
 	}
 	if (!is_open(&hub->node) && now >= hub->dial_ms)
 		dial(hub);
@@ -510,7 +516,7 @@ static int time_to_wait(struct hub *hub)
 		next = hub->beat_ms < next ? hub->beat_ms : next;
 		if (is_open(&hub->node))
 			next = hub->status_ms < next ? hub->status_ms : next;
-		/* A subscription that ended is made again. */
+		/* Wake up in time to subscribe again. */
 		int64_t again =
 		        pace_is_paused(&hub->pace, now) ? hub->pace.paused_till : now + DIAL_MS;
 		if (is_open(&hub->node) && !is_open(&hub->events) && again < next)

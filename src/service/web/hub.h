@@ -1,11 +1,12 @@
 /*
- * The one client of the node: a thread that asks for all viewers together.
+ * The one client of the node: a thread that asks on behalf of all viewers.
  *
- * While somebody views, it asks STATUS once a second and is subscribed to all changes, which it
- * bundles ten times a second; not while there are too many of them (pace.h). Otherwise it only keeps a connection, by which it notices that the
- * node goes away. While there is no node, it looks for one several times a second. What a request
- * needs from the node (INFO, STATUS, BREAK) it asks on the same connection. Of INFO and of STATUS, one
- * at a time is asked for requests: those that wait meanwhile for the same words share the next reply.
+ * While there are viewers, it asks STATUS once a second. It also subscribes to all changes and
+ * sends them in bundles, ten times a second, unless there are too many (pace.h). Without viewers it
+ * only keeps a connection, by which it notices that the node goes away. While there is no node, it
+ * looks for one several times a second. It also asks what HTTP requests need from the node (INFO,
+ * STATUS, BREAK), on the same connection. Only one INFO and one STATUS for requests are pending at
+ * a time. Requests that come meanwhile and ask the same share the next reply.
  */
 #ifndef WEB_HUB_H
 #define WEB_HUB_H
@@ -17,10 +18,11 @@
 
 enum ask_kind { ASK_INFO, ASK_STATUS, ASK_BREAK };
 
-/* What the node is asked on behalf of a request. */
+/* A question to the node on behalf of an HTTP request. */
 struct ask {
 	TAILQ_ENTRY(ask) entry;
-	struct ask *same; /* the next of those that the same reply answers; NULL: the last */
+	/* The next question that the same reply answers; NULL: this is the last. */
+	struct ask *same;
 	enum ask_kind kind;
 	char text[REQUEST_NAME_MAX]; /* the pattern, or the name of the lock */
 	size_t text_size;
@@ -33,7 +35,7 @@ struct ask {
 	void *user;
 };
 
-/* The most locks of a STATUS that the pages of /api/status are cut from. */
+/* The most locks that the hub asks for on behalf of /api/status, whose pages are cut from these. */
 enum { HUB_LOCKS_MAX = 10000 };
 /* The most questions at a time. */
 enum { HUB_ASKS_MAX = 1024 };

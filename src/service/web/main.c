@@ -23,7 +23,7 @@ struct web_words {
 	bool insecure;
 	bool control;       /* viewers may break locks */
 	const char *socket; /* the address of the node; NULL: where clients look for one */
-	/* What follows the address that a browser is started on; NULL: no browser. */
+	/* The end of the address that is opened in a browser; NULL: no browser is started. */
 	const char *open;
 };
 
@@ -131,13 +131,13 @@ static void start_browser(char *address)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	/* The reader of this terminal does not want to see what a browser prints. */
+	/* What a browser prints does not belong in this terminal. */
 	if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL)
 		execvp(program, arguments);
 	_exit(1);
 }
 
-/* Prints the address of the page, or of what is to be opened. */
+/* Prints the address of the page, and opens it in a browser if that was asked for. */
 static int tell_address(const struct web_words *words, uint16_t port)
 {
 	bool brackets = strchr(words->host, ':') != NULL; /* an address of IPv6 */

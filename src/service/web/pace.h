@@ -1,7 +1,7 @@
 /*
- * Decides when to stop listening to changes. A node pays for every change that it tells, and viewers
- * see few of them: beyond PACE_A_SECOND it is better not to be subscribed for a while. Pauses become
- * longer while it stays busy.
+ * Decides when to stop listening to changes. Every change that a node reports costs it work, and
+ * viewers see only few of them. So beyond PACE_A_SECOND changes in a second it is better to
+ * unsubscribe for a while. The pauses become longer while the cluster stays busy.
  */
 #ifndef WEB_PACE_H
 #define WEB_PACE_H
@@ -15,12 +15,12 @@ enum {
 	PACE_PAUSE_MS_MAX = 8000,
 };
 
-/* All zero means calm. */
+/* A struct of zeros: no pause, and no change was counted yet. */
 struct pace {
 	int64_t second_ms;   /* when the second began in which changes are counted */
-	unsigned count;      /* how many changes that second has had so far */
+	unsigned count;      /* how many changes were counted since second_ms */
 	int64_t pause_ms;    /* the length of the latest pause; 0: a calm second has passed since */
-	int64_t paused_till; /* when that pause ends */
+	int64_t paused_till; /* when the latest pause ends */
 };
 
 /* Call it when listening begins. */
@@ -29,7 +29,8 @@ void pace_begin(struct pace *pace, int64_t now_ms);
 void pace_look(struct pace *pace, int64_t now_ms);
 /* Counts a change. Returns true if a pause begins: nothing must be listened to until it ends. */
 bool pace_count(struct pace *pace, int64_t now_ms);
-/* Is it a pause, or was the last one not followed by a calm second yet? Changes are missing then. */
+/* Is there a pause, or has there been no calm second since the last one? Then changes are
+ * missing. */
 bool pace_is_busy(const struct pace *pace);
 bool pace_is_paused(const struct pace *pace, int64_t now_ms);
 

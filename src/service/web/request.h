@@ -13,7 +13,7 @@
 
 /*
  * Is `given`, the value of a Host header, one of the names of a server with this host and port? Any
- * other name may come from a web page whose own name was made to point here.
+ * other name may come from a web page whose own name was made to point here (DNS rebinding).
  */
 bool request_is_host(const char *given, const char *host, uint16_t port);
 

@@ -17,9 +17,9 @@ enum {
 	HEADER_MAX = 16384,             /* the most bytes of a request's header */
 	CONNECTIONS_MAX = HUB_ASKS_MAX, /* the most connections at a time; each may ask the node */
 	STREAMS_MAX = 900,              /* the most connections that are streams */
-	SILENCE_MAX = 30,               /* how many seconds a connection may take or send nothing */
-	UNREAD_MAX = 131072, /* how many bytes the kernel keeps for one that does not read */
-	STREAM_BLOCK = 8192, /* the most bytes of a stream that are read at a time */
+	SILENCE_MAX = 30,               /* how many seconds a connection may stay without traffic */
+	UNREAD_MAX = 131072,            /* the most bytes that the kernel keeps for a slow reader */
+	STREAM_BLOCK = 8192,            /* the most bytes of a stream that are read at a time */
 };
 
 /* How many locks a page of /api/status has, and how many there may be before it. */
@@ -76,7 +76,7 @@ static enum MHD_Result send_response(const struct server *server, struct MHD_Con
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, "Allow",
 		                        server->options.control ? "GET, HEAD, POST" : "GET, HEAD");
-	/* One that was refused for lack of room must not take room. */
+	/* A client that is refused for lack of room must not keep a connection. */
 	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	enum MHD_Result result = MHD_queue_response(connection, status, response);
@@ -124,7 +124,8 @@ static enum MHD_Result refuse(struct server *server, struct MHD_Connection *conn
 	return answer(server, connection, status, type_text, words);
 }
 
-/* A browser asks each time whether a file has changed, and mostly it has not. */
+/* Serves a file with a tag: browsers ask each time whether the file has changed, and mostly it has
+ * not. */
 static enum MHD_Result serve_file(struct server *server, struct MHD_Connection *connection,
                                   const struct served *file)
 {
@@ -219,7 +220,7 @@ static void on_answered(struct ask *ask)
 	MHD_resume_connection(job->connection);
 }
 
-/* Suspends the request first: the answer may be there before hub_ask returns. */
+/* Suspends the request before it asks, because the answer may come before hub_ask returns. */
 static enum MHD_Result ask_node(struct job *job, enum ask_kind kind)
 {
 	job->asked = true;
@@ -319,7 +320,8 @@ static enum MHD_Result serve_session(struct server *server, struct MHD_Connectio
 /* --- orders --- */
 
 /* Only the page itself may give an order. Any other page can make a browser send a POST, but not
- * with this header, and not without its own origin. Returns NULL, or why the order is refused. */
+ * with this header, and the browser then sends that page's origin. Returns NULL, or why the order
+ * is refused. */
 static const char *judge_order(struct MHD_Connection *connection)
 {
 	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
@@ -380,8 +382,8 @@ static enum MHD_Result serve_get(struct job *job, const char *url, bool head)
 	return refuse(server, job->connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
 }
 
-/* The header is complete. What is not refused is answered when the whole request has been read, or
- * the library would close the connection after the answer. */
+/* Called when the header is complete. A request that is not refused is answered only when its body
+ * has been read too; otherwise the library would close the connection after the answer. */
 static enum MHD_Result begin(struct server *server, struct MHD_Connection *connection,
                              const char *url, const char *method, void **state)
 {
@@ -469,8 +471,8 @@ static void say_nothing(void *context, const char *format, va_list arguments)
 	(void)arguments;
 }
 
-/* Listens, and finds the port. Done here, so that the port is known before the first request.
- * Returns a descriptor, or -1 and errno. */
+/* Listens, and finds the port. The library could listen itself, but then the port would not be
+ * known before the first request. Returns a descriptor, or -1 and errno. */
 static int open_listener(struct server *server)
 {
 	struct sockaddr_storage *address = &server->options.address;
@@ -482,8 +484,9 @@ static int open_listener(struct server *server)
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	/* Connections inherit it. The kernel would keep up to 4 MiB for a viewer that does not read,
-	 * who would then see the last minute before the news that something was left out. */
+	/* Connections inherit this limit. Otherwise the kernel would keep up to 4 MiB for a viewer
+	 * that does not read. When it reads again, it would first see up to a minute of old events,
+	 * and only then that some were left out. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unread_max, sizeof(unread_max));
 	if (six)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
@@ -523,7 +526,8 @@ int server_start(struct server *server, const struct server_options *options)
 		hub_free(server->hub);
 		feed_free(&server->feed);
 		close(listener);
-		errno = ENOMEM; /* descriptors or memory: the library does not say */
+		/* Too few descriptors or too little memory: the library does not say which. */
+		errno = ENOMEM;
 		return -1;
 	}
 	return 0;
@@ -534,7 +538,8 @@ void server_watch(struct server *server)
 	guests_watch(&server->guests);
 }
 
-/* No connection may be suspended when the library ends: the feed and the hub wake them all. */
+/* Ends the feed and the hub first: they wake all suspended connections, and none may be suspended
+ * when the library ends. */
 void server_stop(struct server *server)
 {
 	MHD_socket listener = MHD_quiesce_daemon(server->daemon);

@@ -1,6 +1,6 @@
 /*
- * The HTTP server: the files of the page, and what there is to tell of the node. It answers only
- * requests that name this host, and takes no orders unless it was started with --control.
+ * The HTTP server: it serves the files of the page, and what is known about the node. It answers
+ * only requests that name this host, and takes no orders unless it was started with --control.
  */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
