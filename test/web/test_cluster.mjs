@@ -428,6 +428,26 @@ test("a node that is started again has not seen its cluster yet, and nobody was 
 	await fake.end();
 });
 
+test("a node that closes its connections when it joins has told all that it knew", async () => {
+	const fake = await pretend();
+	const { members } = fake.status;
+	fake.status.members = [{ ...members[0], address: null, incarnation: 0, state: "starting", lease_ms: null }];
+	fake.status.waiting_for = "a view that includes this node";
+	const { page, tick } = await onPretended(fake);
+	await tick();
+	fake.goAway("the node has closed the connection");
+	await page.waitForSelector("#trouble");
+	fake.gone = null;
+	fake.status = { ...fake.status, waiting_for: null, members };
+	fake.locks = [lockOf("deploy", 31, "db2")];
+	await tick();
+	await logged(page, "^epoch 7: db1, db2, web1 are members$");
+	await page.waitForSelector("#trail .trail");
+	assert.equal(await page.locator("#gap").count(), 0);
+	await close(page);
+	await fake.end();
+});
+
 test("many waiters: those that are not listed are counted, and it is said if there may be more", async () => {
 	const fake = await pretend();
 	fake.locks = [lockOf("deploy", 31, "db1", Array.from({ length: 30 }, (_, i) => (i < 12 ? "db2" : "web1")))];

@@ -228,8 +228,8 @@ function onStatus(sample: Sample): void {
 		if (sample.status.waiting_for === null && before.status.waiting_for !== null) announce("news", sample.status.node, "serves locks");
 		if (viewed !== null && isInView(sample.status)) tellMembers(viewed, sample.status);
 		else if (isInView(sample.status)) announce("news", `epoch ${sample.status.epoch}:`, `${sample.status.members.map((m) => m.name).join(", ")} are members`);
-		// Nobody told this page what happened while it had no stream, or while there was no node.
-		if (opened || was === "gone") noteGap(sample.at_ms);
+		// Nobody told this page what happened while it had no stream, or while there was no node. A node in no view knew of no locks before.
+		if (viewed !== null && (opened || was === "gone")) noteGap(sample.at_ms);
 		if (opened && sample.at_ms > before.at_ms + MISSED_MS) tell("news", "this page", `was not told what happened for ${span(Math.round((sample.at_ms - before.at_ms) / 1000) * 1000)}`);
 	}
 	opened = false;
