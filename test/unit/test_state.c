@@ -471,6 +471,15 @@ static void assert_same_names(const struct agreed_state *copy)
 	}
 }
 
+static void test_a_rescue_forgets_strikes(void **context)
+{
+	(void)context;
+	fill();
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 1);
+	assert_true(state_rescue(&agreed, (struct cluster_id){7, 8}, agreed.limit));
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 0);
+}
+
 /* Compares the fields: what is not written at all would be missing in the bytes of both. */
 static void test_a_snapshot_keeps_every_field(void **context)
 {
@@ -481,7 +490,7 @@ static void test_a_snapshot_keeps_every_field(void **context)
 	entry_write_version(&out, 3);
 	apply();
 	assert_true(state_rescue(&agreed, (struct cluster_id){7, 8}, agreed.limit));
-	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 1);
+	state_name(&agreed, entry_text_of("a"))->strikes = 1;
 	state_write(&agreed, &out);
 	assert_true(state_read(&copy, out.bytes, out.bytes_count));
 	assert_int_equal(copy.settings.lease_ns, agreed.settings.lease_ns);
@@ -570,6 +579,7 @@ int main(void)
 	        TEST(test_what_was_forbidden_is_not_forgotten_for_want_of_room),
 	        TEST(test_a_wish_about_a_vote_survives_a_snapshot),
 	        TEST(test_a_pardon_forgets_strikes),
+	        TEST(test_a_rescue_forgets_strikes),
 	        TEST(test_an_invitation_is_used_once),
 	        TEST(test_an_invitation_ends),
 	        TEST(test_an_invitation_gives_nobody_the_name_of_a_member),

@@ -559,6 +559,21 @@ static void test_who_was_removed_waits_longer_each_time(void **context)
 	assert_true(waited[2] >= 4 * LEASE && waited[2] < 5 * LEASE);
 }
 
+static void test_who_waits_before_it_may_join_is_answered(void **context)
+{
+	(void)context;
+	start_all();
+	for (uint32_t round = 0; round < 3; round++) {
+		stuck[3] = true;
+		while (is_member(3))
+			run(1);
+		stuck[3] = false;
+		run(2 * INTERVAL);
+		for (; !is_member(3); run(1))
+			assert_false(tenant_unanswered(tenants[3]));
+	}
+}
+
 static void test_a_second_process_of_a_name_waits_for_the_removal_of_the_first(void **context)
 {
 	(void)context;
@@ -983,6 +998,7 @@ int main(void)
 	        TEST(test_one_of_two_candidates_without_a_link_joins),
 	        TEST(test_of_two_without_a_link_the_voter_stays),
 	        TEST(test_who_was_removed_waits_longer_each_time),
+	        TEST(test_who_waits_before_it_may_join_is_answered),
 	        TEST(test_a_second_process_of_a_name_waits_for_the_removal_of_the_first),
 	        TEST(test_who_leaves_is_out_at_once),
 	        TEST(test_a_leave_waits_while_a_member_is_silent),

@@ -375,6 +375,9 @@ bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_
 	state->limit = limit;
 	state->settings.cluster = cluster;
 	state->rescued = true;
+	/* Nodes were removed while the old cluster died. They need not wait to join the new one. */
+	for (uint32_t i = 0; i < state->names_count; i++)
+		state->names[i].strikes = 0;
 	return true;
 }
 

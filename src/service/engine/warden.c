@@ -632,7 +632,9 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 	 * be the first member. */
 	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
 		warden->beat = warden->now;
-	if (lacks_news(warden, petitioner))
+	/* A leader answers every petition of an outsider. One that has to wait before it may join,
+	 * or a witness, would otherwise take silence for a cluster without a leader. */
+	if (lacks_news(warden, petitioner) || (warden->leads && petitioner->candidate_since != 0))
 		notify(warden, petitioner);
 	if (petitioner->electors < warden->electors.index) {
 		bulletin_write_electors(&warden->out, &warden->electors);
