@@ -99,8 +99,9 @@ class Commands(unittest.TestCase):
         self.refused(client.call("LOCK", ""), "NAME", "1 to 255 bytes")
         self.refused(client.call("LOCK", "x" * 256), "NAME", "1 to 255 bytes")
         self.refused(client.call("LOCK", "x", "NOWAIT", "a", "b"), "wrong number of arguments")
-        for wrong in ("0", "-5", "x", str(FENCE_MAX * 10)):
-            self.refused(client.call("UNLOCK", "x", wrong), "fence is a whole number")
+        for wrong in ("0", "-5", "x", str(FENCE_MAX), str(FENCE_MAX * 10)):
+            for command in ("UNLOCK", "RESIGN", "BREAK"):
+                self.refused(client.call(command, "x", wrong), "FENCE a fence is a whole number")
 
     def test_a_name_may_be_any_bytes(self):
         client = self.client()

@@ -67,12 +67,21 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 	                           patience, timeout_ns, client->daemon->loop.now));
 }
 
+/* Reads a fence. If the argument is not one, replies so and returns false. */
+static bool read_fence(struct client *client, const struct resp_argument *a, uint64_t *ret_fence)
+{
+	if (argument_number(a, ret_fence) && *ret_fence != 0 && *ret_fence <= NODE_FENCE_MAX)
+		return true;
+	reply_error(client, BATON_EFENCE);
+	return false;
+}
+
 static bool serve_unlock(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	uint64_t fence = 0;
 
-	if (count == 3 && (!argument_number(&a[2], &fence) || fence == 0))
-		return reply_wrong(client, "%s", reply_error_text(BATON_EFENCE));
+	if (count == 3 && !read_fence(client, &a[2], &fence))
+		return true;
 	int result = node_unlock(client->daemon->node, client->session, a[1].bytes, a[1].size,
 	                         fence, client->daemon->loop.now);
 	if (result < 0)
@@ -112,8 +121,8 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	uint64_t fence;
 
 	(void)count;
-	if (!argument_number(&a[2], &fence))
-		return reply_wrong(client, "%s", reply_error_text(BATON_EFENCE));
+	if (!read_fence(client, &a[2], &fence))
+		return true;
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
 	                       client->daemon->loop.now);
 	if (error == 0)
