@@ -70,9 +70,12 @@ static int command_help(int argc, char **argv)
 		fprintf(stderr, "baton help: one command at a time: 'baton help COMMAND'\n");
 		return EXIT_USAGE;
 	}
-	if (argc == 2 && find_command(argv[1]) == NULL)
+	const char *command = argc == 2 ? argv[1] : NULL;
+	if (command != NULL && (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0))
+		command = argv[0];
+	if (command != NULL && find_command(command) == NULL)
 		return EXIT_USAGE;
-	print_help(argc == 2 ? argv[1] : NULL);
+	print_help(command);
 	return EXIT_HELD;
 }
 

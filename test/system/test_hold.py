@@ -287,7 +287,7 @@ class Elections(ServiceTest):
 
 class Help(unittest.TestCase):
     def test_within_80_columns_with_an_example(self):
-        for command in ("run", "lock", "elect", "observe", "break"):
+        for command in ("run", "lock", "elect", "observe", "break", "help"):
             for words in ([command, "--help"], [command, "-h"], ["help", command]):
                 done = subprocess.run([BATON, *words], capture_output=True, text=True, check=False)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
