@@ -229,7 +229,7 @@ static void take_effect(struct colony *colony, struct colony_place *place,
 	case MEMBER_IDENTITY:
 		disk_begin_identity(colony, place, member_identity(place->member));
 		break;
-	case MEMBER_INVITED:
+	case MEMBER_ANSWERED:
 	case MEMBER_REMOVED:
 		break;
 	case MEMBER_ADDRESS:

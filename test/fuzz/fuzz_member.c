@@ -121,7 +121,7 @@ static void take_effect(struct target *target, const struct member_effect *effec
 	case MEMBER_VIEW:
 	case MEMBER_REMOVED:
 	case MEMBER_ADDRESS:
-	case MEMBER_INVITED:
+	case MEMBER_ANSWERED:
 	case MEMBER_STOP:
 	case MEMBER_LOG:
 		break;
@@ -327,10 +327,28 @@ static void give_petition(struct target *target, uint32_t slot)
 
 static void give_order(struct target *target, uint32_t slot)
 {
-	uint8_t which = next_byte(target);
-	const uint8_t order[] = {which % 5, 1, (uint8_t)('a' + which / 5 % 16)};
+	uint8_t which = next_byte(target), who = next_byte(target), number = who / 16;
+	const uint8_t name = (uint8_t)('a' + which / 5 % 16);
+	struct log_entry entry = {.kind = which % 2 == 0 ? ENTRY_FORBID : ENTRY_ALLOW,
+	                          .name = {(const char *)&name, 1},
+	                          .order = {1U + who % 16, number}};
+	struct out order;
 
-	give_packet(target, slot, PACKET_ORDER, order, sizeof(order));
+	if (which % 5 == 4) {
+		entry.kind = ENTRY_VOTE;
+		entry.vote = VOTE_WANTED;
+	}
+	out_init(&order);
+	entry_write_order(&order, &entry);
+	out_clear(&target->out);
+	out_uint(&target->out, number);
+	entry_put_digest(&target->out, &(struct entry_digest){0});
+	entry_put_text(&target->out, entry.name);
+	out_need(&target->out, order.bytes_count);
+	memcpy(target->out.bytes + target->out.bytes_count, order.bytes, order.bytes_count);
+	target->out.bytes_count += order.bytes_count;
+	give_packet(target, slot, PACKET_QUESTION, target->out.bytes, target->out.bytes_count);
+	out_free(&order);
 }
 
 static void pass_time(struct target *target)

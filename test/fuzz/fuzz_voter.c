@@ -112,7 +112,10 @@ static void step(struct target *target)
 		target->now += next_byte(target) * 10 * MS;
 		voter_tick(target->voter, target->now);
 	} else if (what < 244) {
-		voter_forbid(target->voter, "b", what % 2 == 0, target->now);
+		struct log_entry order = {.kind = what % 2 == 0 ? ENTRY_FORBID : ENTRY_ALLOW,
+		                          .name = entry_text_of(what < 242 ? "b" : "stranger"),
+		                          .order = {1, next_byte(target)}};
+		(void)voter_request(target->voter, &order, target->now);
 	} else {
 		take_effects(target, true);
 	}

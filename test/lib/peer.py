@@ -9,7 +9,7 @@ from cluster import until
 from handshake import CALL, HELLO, VERSION, charter_of, hello, read_hello
 
 FRAME, ACK, PACKET = 3, 4, 7 # types of records
-PETITION, BULLETIN, LETTER, BIRTH, ORDER, INVITATION, INVITED = range(1, 8) # kinds of packets
+PETITION, BULLETIN, LETTER, BIRTH, QUESTION, ANSWER = 1, 2, 3, 4, 6, 7 # kinds of packets
 LEASE_S = 10
 
 

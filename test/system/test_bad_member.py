@@ -11,7 +11,7 @@ import unittest
 from certificates import Certificates
 from cluster import Cluster, until
 from handshake import CALL, REFUSAL, read_hello
-from peer import (ACK, BIRTH, BULLETIN, FRAME, INVITATION, INVITED, LEASE_S, LETTER, ORDER, PACKET, PETITION, Peer, numbers, record,
+from peer import (ACK, ANSWER, BIRTH, BULLETIN, FRAME, LEASE_S, LETTER, PACKET, PETITION, QUESTION, Peer, numbers, record,
                   text)
 from resp import Wrong
 
@@ -287,16 +287,50 @@ class Kinds(Member):
             self.assertLess(status["epoch"], epoch + 1000)
             self.assertEqual([member["name"] for member in status["members"]], ["n1", "n2", "z9"])
 
+    def question(self, count, entry, process=None):
+        """An inquiry with an order: `entry` is its kind and its name."""
+        order = entry + numbers(process or self.peer.process, count, 0)
+        return bytes([QUESTION]) + numbers(count) + bytes(32) + text("") + order
+
     def test_orders_about_invented_names(self):
-        """They are refused, and fill neither the voters' log nor the node's. The cluster has one voter, n1."""
+        """They take half of the room for names at most, and fill neither the voters' log nor the node's. A member can still be
+        removed. The cluster has one voter, n1."""
+        forbid, vote, room = 5, 8, 4096 // 2
         node = self.cluster[0]
-        says = "its order is refused: no member, voter or candidate has this name"
+        unknown = "its order is refused: no member, voter or candidate has this name"
+        full = "its order is refused: too many names are remembered"
+
+        def ask(connection, *words):
+            # The answers must be read: a connection whose other side takes nothing for three seconds is closed.
+            connection.sendall(record(PACKET, self.question(*words)))
+            connection.settimeout(0)
+            try:
+                while connection.recv(65536):
+                    pass
+            except ssl.SSLWantReadError:
+                pass
+            connection.settimeout(30)
+
         with self.peer.call("n1", self.cluster.ports[0]) as connection:
-            for i in range(200):
-                connection.sendall(record(PACKET, bytes([ORDER]) + numbers(1) + text(f"invented-{i}")))
-                connection.sendall(record(PACKET, bytes([ORDER]) + numbers(3) + text(f"invented-{i}")))
-        until(lambda: "n1 refuses: " + node.log(), lambda: says in node.log())
-        self.assertLess(node.log().count(says), 5)
+            for i in range(1, room + 200):
+                ask(connection, 2 * i, numbers(forbid) + text(f"invented-{i}"))
+                ask(connection, 2 * i + 1, numbers(vote, 2) + text(f"wished-{i}"))
+            until(lambda: "n1 refuses: " + node.log(), lambda: unknown in node.log())
+            count = 2 * room + 1000
+
+            def is_full():
+                nonlocal count
+                count += 1
+                ask(connection, count, numbers(forbid) + text("one-more"))
+                return full in node.log()
+            until(lambda: "the room is full: " + node.log(), is_full)
+        self.assertLess(node.log().count(unknown), 5)
+        self.assertLess(node.log().count(full), 5)
+        with node.client() as client:
+            self.assertIn("too many names", str(client.call("MEMBER", "REMOVE", "one-more-stranger")))
+            self.assertEqual(client.call("MEMBER", "REMOVE", "n2"), "OK")
+            self.assertEqual(client.call("MEMBER", "INVITE", "n2"), "OK")
+        self.cluster.ready()
 
     def test_letters(self):
         """Tests letters of the voters' log: malformed, in another server's name, and with content that no correct server
@@ -317,14 +351,19 @@ class Kinds(Member):
                 self.bad(LETTER, body)
 
     def test_births_and_orders(self):
-        for kind, body in ((BIRTH, b"\x63"), (ORDER, b""), (ORDER, numbers(99) + text("n1")), (ORDER, numbers(1) + text("a\nb"))):
+        """An order in the name of another's process is malformed: it would use up the id of that process' order."""
+        order = lambda *words: self.question(1, *words)[1:]
+        for kind, body in ((BIRTH, b"\x63"), (5, numbers(1) + text("n1")), (QUESTION, order(numbers(99) + text("n1"))),
+                           (QUESTION, order(numbers(5) + text("a\nb"))), (QUESTION, order(numbers(5) + text("n1")) + b"\0"),
+                           (QUESTION, order(numbers(5) + text("n2"), 12345)), (QUESTION, numbers(2) + order(numbers(5) + text("n2"))[1:])):
             with self.subTest((kind, body)):
                 self.bad(kind, body)
 
     def test_questions_about_invitations_and_answers(self):
         digest = bytes(32)
-        for kind, body in ((INVITATION, b""), (INVITATION, numbers(1) + digest + text("a\nb")), (INVITATION, numbers(1) + digest + text("x") + b"\x63"),
-                           (INVITED, b""), (INVITED, numbers(1, 2)), (INVITED, numbers(1, 1, 0, 0, 1, 9) + text("x") + digest + b"more")):
+        for kind, body in ((QUESTION, b""), (QUESTION, numbers(1) + digest + text("a\nb")), (QUESTION, numbers(1) + digest + text("x") + b"\x63"),
+                           (ANSWER, b""), (ANSWER, numbers(1, 2)), (ANSWER, numbers(1, 1, 2)), (ANSWER, numbers(1, 1, 0, 3)),
+                           (ANSWER, numbers(1, 1, 0, 0, 0, 0, 1, 9) + text("x") + digest + b"more")):
             with self.subTest((kind, body)):
                 self.bad(kind, body)
 

@@ -90,6 +90,50 @@ class Orders(unittest.TestCase):
             serves(cluster[2])
             self.assertGreater(take(cluster[2]), fence)
 
+    def test_the_last_of_two_opposite_orders_wins_for_good(self):
+        """An order is over when it is answered, and never undoes the next one: n3 hears of each once."""
+        with self.cluster() as cluster, cluster[0].client() as first, cluster[1].client() as second:
+            heard = lambda: tuple(cluster[2].log().count(f"an operator has {what} this node") for what in ("removed", "invited"))
+            for count in range(1, 6):
+                self.assertEqual(first.call("MEMBER", "REMOVE", "n3"), "OK")
+                until(lambda: f"n3 is removed:\n{cluster[2].log()}", lambda count=count: heard() == (count, count - 1))
+                self.assertEqual(second.call("MEMBER", "INVITE", "n3"), "OK")
+                serves(cluster[2])
+                self.assertEqual(heard(), (count, count))
+
+    def test_an_order_survives_its_leader(self):
+        with self.cluster() as cluster:
+            leader = next(int(name[1]) - 1 for name, member in members(cluster[0]).items() if member["leader"])
+            other, third = (index for index in range(3) if index != leader)
+            with cluster[other].client() as client:
+                cluster[leader].signal(signal.SIGSTOP)
+                client.send("MEMBER", "REMOVE", "nobody")
+                self.assertEqual(client.read(), "OK")
+                cluster[leader].signal(signal.SIGCONT)
+                self.assertEqual(client.call("MEMBER", "INVITE", "nobody"), "OK")
+            with cluster[third].client() as client:
+                self.assertEqual(client.call("MEMBER", "REMOVE", "nobody"), "OK")
+
+    def test_a_node_that_has_left_is_kept_out(self):
+        """It is neither a member nor a voter, and nobody knows its name when it is removed. The order is given to a member that
+        does not vote."""
+        with self.cluster() as cluster:
+            serves(self.add(cluster, "n4"))
+            serves(self.add(cluster, "n5"))
+            cluster[3].end()
+            until("it has left", lambda: "n4" not in members(cluster[0]))
+            told = self.order(cluster[4], "remove", "n4")
+            self.assertIn("n4 is removed", told)
+            self.assertIn("no member or voter has this name now", told)
+            cluster[3].start()
+            cluster[3].says("an operator has removed this node")
+            with cluster[3].client() as client:
+                self.assertIsInstance(client.call("LOCK", "prize", "TIMEOUT", 3000 * LEASE_S), Wrong)
+            self.assertNotIn("n4", members(cluster[0]))
+            self.order(cluster[0], "invite", "n4")
+            serves(cluster[3])
+            take(cluster[3])
+
     def test_a_living_node_that_is_removed_tells_its_holders(self):
         with Cluster(3, *LONG_LEASE) as cluster, cluster[0].client() as waiter, cluster[2].client() as plain, \
                 cluster[2].client() as hopeful:
@@ -170,7 +214,8 @@ class Orders(unittest.TestCase):
             self.assertIn("--data", self.order(node, "rescue", code=2))
             self.assertIn("belongs to no cluster that others could join", self.order(node, "remove", "n1", code=1))
         with self.cluster() as cluster:
-            self.assertIn("no member or voter has the name 'n9'", self.order(cluster[0], "remove", "n9", code=1))
+            self.assertIn("no member, voter or candidate has this name", self.order(cluster[0], "promote", "n9", code=1))
+            self.assertIn("'n9' does not vote", self.order(cluster[0], "demote", "n9", code=1))
 
     def test_a_witness_votes_and_serves_no_locks(self):
         with self.cluster(2) as cluster:

@@ -11,6 +11,7 @@
 
 #include "call.h"
 #include "frame.h"
+#include "inquiry.h"
 #include "outbuffer.h"
 #include "petition.h"
 #include "state.h"
@@ -52,7 +53,7 @@ static int teardown(void **context)
 /* If this fails: raise LINK_VERSION, then change the sum. */
 static void expect(uint64_t right)
 {
-	assert_int_equal(LINK_VERSION, 4);
+	assert_int_equal(LINK_VERSION, 5);
 	assert_int_equal(FRAME_VERSION, 2);
 	assert_int_equal(sum, right);
 }
@@ -80,7 +81,7 @@ static void test_the_first_records_are_those_of_this_version(void **context)
 	sum = digest(sum, room, link_refusal_write("no", room));
 	call_write(&out, &call);
 	take();
-	expect(UINT64_C(0x07023a6aead03539));
+	expect(UINT64_C(0xcc5e658a4eb970aa));
 }
 
 static void test_petitions_and_bulletins_are_those_of_this_version(void **context)
@@ -136,6 +137,23 @@ static void test_petitions_and_bulletins_are_those_of_this_version(void **contex
 	expect(UINT64_C(0x373a36870e21050e));
 }
 
+static void write_orders(struct order_id id)
+{
+	struct log_entry order = {.name = entry_text_of("ant"), .order = id};
+
+	order.kind = ENTRY_FORBID;
+	entry_write_order(&out, &order);
+	take();
+	order.kind = ENTRY_ALLOW;
+	order.known = true;
+	entry_write_order(&out, &order);
+	take();
+	order.kind = ENTRY_VOTE;
+	order.vote = VOTE_WANTED;
+	entry_write_order(&out, &order);
+	take();
+}
+
 static void test_entries_are_those_of_this_version(void **context)
 {
 	const struct entry_part ticks[] = {
@@ -162,12 +180,7 @@ static void test_entries_are_those_of_this_version(void **context)
 	take();
 	entry_write_bump(&out, 11);
 	take();
-	entry_write_forbid(&out, entry_text_of("ant"));
-	take();
-	entry_write_allow(&out, entry_text_of("ant"));
-	take();
-	entry_write_vote(&out, entry_text_of("ant"), VOTE_WANTED);
-	take();
+	write_orders((struct order_id){0});
 	entry_write_version(&out, 12);
 	take();
 	expect(UINT64_C(0x1218bd700bee63fb));
@@ -177,6 +190,27 @@ static void test_entries_are_those_of_this_version(void **context)
 	                  entry_text_of("dog"));
 	take();
 	expect(UINT64_C(0x3d31e2b8e900da27));
+	write_orders((struct order_id){16, 17});
+	expect(UINT64_C(0xdc02f9da7c90f1d4));
+}
+
+static void test_answers_to_inquiries_are_those_of_this_version(void **context)
+{
+	const struct inquiry_answer answer = {.number = 1,
+	                                      .leads = true,
+	                                      .done = true,
+	                                      .refusal = REFUSAL_ROOM,
+	                                      .taken = true,
+	                                      .forbidden = true,
+	                                      .known = true,
+	                                      .expiry = 2,
+	                                      .user = "ant",
+	                                      .ticket = {{3}}};
+
+	(void)context;
+	inquiry_answer_write(&out, &answer);
+	take();
+	expect(UINT64_C(0x06e8d4843743bb90));
 }
 
 int main(void)
@@ -188,6 +222,8 @@ int main(void)
 	                test_petitions_and_bulletins_are_those_of_this_version, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_entries_are_those_of_this_version, setup,
 	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_answers_to_inquiries_are_those_of_this_version,
+	                                        setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

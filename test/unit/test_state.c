@@ -193,19 +193,31 @@ static void test_an_epoch_begins_at_the_last_limit(void **context)
 	assert_int_equal(agreed.limit, BASE + 3 * BLOCK);
 }
 
+/* An order with an id of its own, about a name that the leader knows. */
+static void order(enum entry_kind kind, const char *name, enum vote_wish vote)
+{
+	static uint64_t number;
+	struct log_entry entry = {.kind = kind,
+	                          .name = entry_text_of(name),
+	                          .vote = vote,
+	                          .order = {1, ++number},
+	                          .known = true};
+
+	entry_write_order(&out, &entry);
+	apply();
+}
+
 static void test_a_forbidden_name_is_not_renewed_and_does_not_join(void **context)
 {
 	(void)context;
 	uint64_t first = change(0, join("a", 1));
-	entry_write_forbid(&out, entry_text_of("a"));
-	apply();
+	order(ENTRY_FORBID, "a", VOTE_FREE);
 	renew("a", first);
 	assert_int_equal(seat_of("a")->renewed, first);
 	removal(1, "a", first, first);
 	change(2, join("a", 1));
 	assert_null(seat_of("a"));
-	entry_write_allow(&out, entry_text_of("a"));
-	apply();
+	order(ENTRY_ALLOW, "a", VOTE_FREE);
 	change(2, join("a", 1));
 	assert_non_null(seat_of("a"));
 }
@@ -215,8 +227,106 @@ static void forbid(uint32_t number)
 	char name[16];
 
 	snprintf(name, sizeof(name), "x%u", number);
-	entry_write_forbid(&out, entry_text_of(name));
+	order(ENTRY_FORBID, name, VOTE_FREE);
+}
+
+static bool has_room(const char *name, bool known)
+{
+	return state_has_room(&agreed, &(struct log_entry){.kind = ENTRY_FORBID,
+	                                                   .name = entry_text_of(name),
+	                                                   .known = known});
+}
+
+/* An order with this id, about a name that the leader does not know. */
+static void order_strangely(enum entry_kind kind, const char *name, uint64_t process,
+                            uint64_t number)
+{
+	struct log_entry entry = {
+	        .kind = kind, .name = entry_text_of(name), .order = {process, number}};
+
+	entry_write_order(&out, &entry);
 	apply();
+}
+
+static void test_names_that_nobody_knows_take_half_of_the_room(void **context)
+{
+	char name[16];
+
+	(void)context;
+	for (uint32_t i = 0; i < STATE_STRANGERS_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		order_strangely(ENTRY_FORBID, name, 1000, i);
+	}
+	assert_int_equal(agreed.names_count, STATE_STRANGERS_MAX);
+	assert_true(state_forbids(&agreed, entry_text_of("x2047")));
+	assert_false(state_forbids(&agreed, entry_text_of("x2048")));
+	assert_false(has_room("x2048", false));
+	/* The order is void, so nobody may be told that it was obeyed. */
+	assert_true(state_obeyed(&agreed, (struct order_id){1000, 2047}));
+	assert_false(state_obeyed(&agreed, (struct order_id){1000, 2048}));
+	/* A node that the leader knows can still be removed; so can a stranger, if another is
+	 * invited. */
+	order(ENTRY_FORBID, "a", VOTE_FREE);
+	assert_true(state_forbids(&agreed, entry_text_of("a")));
+	order(ENTRY_ALLOW, "x0", VOTE_FREE);
+	order(ENTRY_ALLOW, "x1", VOTE_FREE);
+	order_strangely(ENTRY_FORBID, "y", 1000, 9000);
+	assert_true(state_forbids(&agreed, entry_text_of("y")));
+}
+
+static void test_an_order_that_comes_again_does_not_undo_a_later_one(void **context)
+{
+	(void)context;
+	order_strangely(ENTRY_FORBID, "a", 7, 1);
+	order_strangely(ENTRY_ALLOW, "a", 8, 1);
+	order_strangely(ENTRY_FORBID, "a", 7, 1);
+	assert_false(state_forbids(&agreed, entry_text_of("a")));
+	/* Another number, or another process, is another order. */
+	order_strangely(ENTRY_FORBID, "a", 7, 2);
+	assert_true(state_forbids(&agreed, entry_text_of("a")));
+	order_strangely(ENTRY_ALLOW, "a", 8, 1);
+	assert_true(state_forbids(&agreed, entry_text_of("a")));
+	order_strangely(ENTRY_ALLOW, "a", 9, 1);
+	assert_false(state_forbids(&agreed, entry_text_of("a")));
+	/* An order that finds everything as it should be is obeyed too. */
+	order_strangely(ENTRY_ALLOW, "b", 9, 2);
+	assert_true(state_obeyed(&agreed, (struct order_id){9, 2}));
+	assert_null(state_name(&agreed, entry_text_of("b")));
+}
+
+static void test_orders_are_remembered_in_a_snapshot_and_up_to_a_limit(void **context)
+{
+	struct agreed_state other;
+	struct out snapshot;
+
+	(void)context;
+	for (uint64_t i = 0; i < STATE_ORDERS_MAX + 3; i++)
+		order_strangely(ENTRY_ALLOW, "a", 5, i);
+	assert_int_equal(agreed.orders_count, STATE_ORDERS_MAX);
+	assert_false(state_obeyed(&agreed, (struct order_id){5, 2}));
+	assert_true(state_obeyed(&agreed, (struct order_id){5, 3}));
+	assert_true(state_obeyed(&agreed, (struct order_id){5, STATE_ORDERS_MAX + 2}));
+	out_init(&snapshot);
+	state_write(&agreed, &snapshot);
+	state_init(&other, &agreed.settings);
+	assert_true(state_read(&other, snapshot.bytes, snapshot.bytes_count));
+	assert_int_equal(other.orders_count, STATE_ORDERS_MAX);
+	assert_memory_equal(other.orders, agreed.orders, sizeof(other.orders));
+	for (uint32_t cut = 1; cut < 600; cut++)
+		assert_false(state_read(&other, snapshot.bytes, snapshot.bytes_count - cut));
+	state_free(&other);
+	out_free(&snapshot);
+}
+
+static void test_orders_of_older_versions_are_obeyed(void **context)
+{
+	(void)context;
+	order_strangely(ENTRY_FORBID, "a", 0, 0);
+	assert_true(state_forbids(&agreed, entry_text_of("a")));
+	order_strangely(ENTRY_ALLOW, "a", 0, 0);
+	order_strangely(ENTRY_FORBID, "a", 0, 0);
+	assert_true(state_forbids(&agreed, entry_text_of("a")));
+	assert_int_equal(agreed.orders_count, 0);
 }
 
 static void test_orders_about_invented_names_find_a_limit(void **context)
@@ -227,8 +337,9 @@ static void test_orders_about_invented_names_find_a_limit(void **context)
 	assert_int_equal(agreed.names_count, STATE_NAMES_MAX);
 	assert_true(state_forbids(&agreed, entry_text_of("x0")));
 	assert_false(state_forbids(&agreed, entry_text_of("x4096")));
-	assert_false(state_has_room(&agreed, entry_text_of("x4096")));
-	assert_true(state_has_room(&agreed, entry_text_of("x7")));
+	assert_false(has_room("x4096", true));
+	assert_true(has_room("x7", true));
+	assert_true(has_room("x7", false));
 	/* Members are removed all the same. */
 	uint64_t first = change(0, join("a", 1));
 	removal(1, "a", first, first);
@@ -239,8 +350,7 @@ static void test_orders_about_invented_names_find_a_limit(void **context)
 static void test_what_was_forbidden_is_not_forgotten_for_want_of_room(void **context)
 {
 	(void)context;
-	entry_write_vote(&out, entry_text_of("v"), VOTE_WANTED);
-	apply();
+	order(ENTRY_VOTE, "v", VOTE_WANTED);
 	uint64_t first = change(0, join("a", 1));
 	removal(1, "a", first, first);
 	for (uint32_t i = 0; i < STATE_NAMES_MAX - 2; i++)
@@ -261,10 +371,8 @@ static void test_a_wish_about_a_vote_survives_a_snapshot(void **context)
 	struct agreed_state other;
 	struct out snapshot;
 	(void)context;
-	entry_write_vote(&out, entry_text_of("a"), VOTE_WANTED);
-	apply();
-	entry_write_vote(&out, entry_text_of("b"), VOTE_UNWANTED);
-	apply();
+	order(ENTRY_VOTE, "a", VOTE_WANTED);
+	order(ENTRY_VOTE, "b", VOTE_UNWANTED);
 	assert_int_equal(state_name(&agreed, entry_text_of("a"))->vote, VOTE_WANTED);
 	out_init(&snapshot);
 	state_write(&agreed, &snapshot);
@@ -274,8 +382,7 @@ static void test_a_wish_about_a_vote_survives_a_snapshot(void **context)
 	assert_int_equal(state_name(&other, entry_text_of("b"))->vote, VOTE_UNWANTED);
 	state_free(&other);
 	out_free(&snapshot);
-	entry_write_vote(&out, entry_text_of("a"), VOTE_FREE);
-	apply();
+	order(ENTRY_VOTE, "a", VOTE_FREE);
 	assert_int_equal(state_name(&agreed, entry_text_of("a"))->vote, VOTE_FREE);
 }
 
@@ -355,14 +462,12 @@ static void test_an_invitation_gives_nobody_the_name_of_a_member(void **context)
 	invite(1, NOON, NOON + 60);
 	uint64_t first = change(0, join("a", 1));
 	assert_false(admit(1, 7, NOON, "a"));
-	entry_write_forbid(&out, entry_text_of("a"));
-	apply();
+	order(ENTRY_FORBID, "a", VOTE_FREE);
 	removal(1, "a", first, first);
 	assert_null(seat_of("a"));
 	assert_false(admit(1, 7, NOON, "a")); /* an operator has removed that name */
 	assert_string_equal(user_of(1), "");
-	entry_write_allow(&out, entry_text_of("a"));
-	apply();
+	order(ENTRY_ALLOW, "a", VOTE_FREE);
 	assert_true(admit(1, 7, NOON, "a"));
 	assert_string_equal(user_of(1), "a");
 }
@@ -442,8 +547,7 @@ static void fill(void)
 	uint64_t a = change(1, join("a", 1));
 	change(2, join("c", 3));
 	removal(3, "a", a, a);
-	entry_write_forbid(&out, entry_text_of("d"));
-	apply();
+	order(ENTRY_FORBID, "d", VOTE_FREE);
 }
 
 static void assert_same_seats(const struct agreed_state *copy)
@@ -531,13 +635,21 @@ static void test_a_snapshot_is_the_state(void **context)
 static void test_a_snapshot_that_is_cut_changes_nothing(void **context)
 {
 	struct agreed_state copy;
+	uint32_t orders_count;
 	(void)context;
 
 	fill();
+	/* Older versions had no orders in a snapshot, so what is before them is whole. */
+	orders_count = agreed.orders_count;
+	agreed.orders_count = 0;
 	state_write(&agreed, &out);
+	uint32_t whole = out.bytes_count;
+	agreed.orders_count = orders_count;
+	state_write(&agreed, &out);
+	assert_true(out.bytes_count > whole);
 	state_init(&copy, &(struct state_settings){1, 2, 3, {0, 0}});
 	for (uint32_t size = 0; size < out.bytes_count; size++)
-		assert_false(state_read(&copy, out.bytes, size));
+		assert_true(size == whole || !state_read(&copy, out.bytes, size));
 	assert_int_equal(copy.settings.block, 3);
 	state_free(&copy);
 }
@@ -576,6 +688,10 @@ int main(void)
 	        TEST(test_an_epoch_begins_at_the_last_limit),
 	        TEST(test_a_forbidden_name_is_not_renewed_and_does_not_join),
 	        TEST(test_orders_about_invented_names_find_a_limit),
+	        TEST(test_names_that_nobody_knows_take_half_of_the_room),
+	        TEST(test_an_order_that_comes_again_does_not_undo_a_later_one),
+	        TEST(test_orders_are_remembered_in_a_snapshot_and_up_to_a_limit),
+	        TEST(test_orders_of_older_versions_are_obeyed),
 	        TEST(test_what_was_forbidden_is_not_forgotten_for_want_of_room),
 	        TEST(test_a_wish_about_a_vote_survives_a_snapshot),
 	        TEST(test_a_pardon_forgets_strikes),

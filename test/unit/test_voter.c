@@ -204,11 +204,19 @@ static void test_a_restart_finds_everything_again(void **context)
 	assert_int_equal(voter_state(voter)->epoch, epoch);
 }
 
+static void order(enum entry_kind kind, const char *name, uint64_t number)
+{
+	struct log_entry entry = {
+	        .kind = kind, .name = entry_text_of(name), .order = {1000, number}};
+
+	voter_request(voter, &entry, now * MS);
+}
+
 static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 {
 	(void)context;
 	serve_members();
-	voter_forbid(voter, "b", true, now * MS);
+	order(ENTRY_FORBID, "b", 1);
 	run(3UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 1);
 	/* Run until a snapshot has taken the place of the entry. */
@@ -219,7 +227,12 @@ static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 	start_member(1);
 	run(20UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 1);
-	voter_forbid(voter, "b", false, now * MS);
+	order(ENTRY_ALLOW, "b", 2);
+	run(20UL * LEASE);
+	assert_int_equal(voter_state(voter)->seats_count, 2);
+	/* The first order comes again, late. This voter has never proposed it since it started, and
+	 * still knows that it was obeyed. */
+	order(ENTRY_FORBID, "b", 1);
 	run(20UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 2);
 }

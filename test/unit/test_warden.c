@@ -15,6 +15,7 @@
 #include "tenant.h"
 #include "warden.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,11 +337,21 @@ static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
 	assert_true(deadlines[0] > before && deadlines[0] <= sent_last + LEASE);
 }
 
+/* An operator's order, with an id of its own. */
+static void order(enum entry_kind kind, const char *name)
+{
+	static uint64_t number;
+	struct log_entry entry = {
+	        .kind = kind, .name = entry_text_of(name), .order = {1000, ++number}};
+
+	assert_int_equal(warden_request(warden, &entry, now * MS), REFUSAL_NONE);
+}
+
 static void test_a_refused_renewal_is_not_acknowledged(void **context)
 {
 	(void)context;
 	start_all();
-	warden_forbid(warden, "d", true, now * MS);
+	order(ENTRY_FORBID, "d");
 	run(2);
 	uint64_t before = deadlines[3];
 	run(LEASE / 2);
@@ -349,36 +360,75 @@ static void test_a_refused_renewal_is_not_acknowledged(void **context)
 	assert_false(is_member(3));
 	run(8 * LEASE);
 	assert_false(is_member(3));
-	warden_forbid(warden, "d", false, now * MS);
+	order(ENTRY_ALLOW, "d");
 	run(3 * LEASE);
 	assert_true(is_member(3));
 }
 
-static void test_an_order_about_a_name_that_nobody_has_is_refused(void **context)
+static uint32_t count_proposals(enum entry_kind kind, const char *name, struct order_id id,
+                                enum refusal expected)
 {
+	struct log_entry entry = {.kind = kind, .name = entry_text_of(name), .order = id};
+	uint32_t before = proposals_count;
+
+	assert_int_equal(warden_request(warden, &entry, now * MS), expected);
+	pump_warden();
+	return proposals_count - before;
+}
+
+static void test_a_name_that_nobody_has_is_forbidden_and_gets_no_vote(void **context)
+{
+	const struct order_id id = {77, 1}, other = {77, 2};
+
 	(void)context;
 	start_all();
-	uint64_t index = warden_state(warden)->index;
 	commits = false;
 	pump_warden();
-	uint32_t before = proposals_count;
-	assert_non_null(warden_forbid(warden, "nobody", true, now * MS));
-	assert_non_null(warden_vote(warden, "nobody", VOTE_WANTED, now * MS));
-	assert_null(warden_forbid(warden, "nobody", false, now * MS)); /* it is allowed already */
-	pump_warden();
-	assert_int_equal(proposals_count, before);
-	assert_null(warden_forbid(warden, "d", true, now * MS));
-	pump_warden();
-	assert_int_equal(proposals_count, before + 1);
+	assert_int_equal(count_proposals(ENTRY_VOTE, "nobody", id, REFUSAL_NAME), 0);
+	assert_int_equal(count_proposals(ENTRY_FORBID, "nobody", id, REFUSAL_NONE), 1);
+	assert_int_equal(count_proposals(ENTRY_VOTE, "d", other, REFUSAL_NONE), 1);
 	commits = true;
 	run(2);
-	assert_true(warden_state(warden)->index > index);
-	/* What is so already is not proposed again. */
-	commits = false;
-	before = proposals_count;
-	assert_null(warden_forbid(warden, "d", true, now * MS));
-	pump_warden();
-	assert_int_equal(proposals_count, before);
+	assert_true(state_forbids(warden_state(warden), entry_text_of("nobody")));
+	/* An order that was obeyed is not proposed again, not even when it was undone since. */
+	order(ENTRY_ALLOW, "nobody");
+	run(2);
+	assert_false(state_forbids(warden_state(warden), entry_text_of("nobody")));
+	assert_int_equal(count_proposals(ENTRY_FORBID, "nobody", id, REFUSAL_NONE), 0);
+	assert_true(state_obeyed(warden_state(warden), id));
+}
+
+static void test_strangers_do_not_take_the_room_of_members(void **context)
+{
+	struct order_id id = {77, 0};
+	char name[16];
+
+	(void)context;
+	start_all();
+	for (; id.number < STATE_STRANGERS_MAX; id.number++) {
+		snprintf(name, sizeof(name), "x%u", (uint32_t)id.number);
+		count_proposals(ENTRY_FORBID, name, id, REFUSAL_NONE);
+		if (id.number % 16 == 0)
+			run(1); /* commits them */
+	}
+	run(2);
+	id.number++;
+	assert_int_equal(count_proposals(ENTRY_FORBID, "y", id, REFUSAL_ROOM), 0);
+	assert_int_equal(count_proposals(ENTRY_ALLOW, "y", id, REFUSAL_NONE), 1);
+	id.number++;
+	assert_int_equal(count_proposals(ENTRY_FORBID, "d", id, REFUSAL_NONE), 1);
+	run(2);
+	assert_true(state_forbids(warden_state(warden), entry_text_of("d")));
+	/* The leader knows a voter that is no member. */
+	struct electors electors = {0};
+	electors_clear(&electors, 1000);
+	electors_add(&electors, 25, entry_text_of("witness"), entry_text_of("host:4"));
+	warden_electors(warden, &electors);
+	electors_free(&electors);
+	id.number++;
+	count_proposals(ENTRY_FORBID, "witness", id, REFUSAL_NONE);
+	run(2);
+	assert_true(state_forbids(warden_state(warden), entry_text_of("witness")));
 }
 
 /* A node that invents processes displaces its own, not those of others. */
@@ -780,7 +830,7 @@ static void test_a_voter_that_lags_behind_is_not_believed_about_a_removal(void *
 	(void)context;
 
 	start_all();
-	warden_forbid(warden, "d", true, now * MS);
+	order(ENTRY_FORBID, "d");
 	run(LEASE / 12);
 	assert_true(tenant_removed(tenants[3]));
 	out_init(&out);
@@ -789,7 +839,7 @@ static void test_a_voter_that_lags_behind_is_not_believed_about_a_removal(void *
 	behind = (struct agreed_state){0};
 	assert_true(state_read(&behind, snapshot.bytes, snapshot.bytes_count));
 	bulletin_write_view(&out, &behind, "d", false, 0, NULL, 0);
-	warden_forbid(warden, "d", false, now * MS);
+	order(ENTRY_ALLOW, "d");
 	run(LEASE / 12);
 	assert_false(tenant_removed(tenants[3]));
 	assert_true(tenant_bulletin(tenants[3], out.bytes, out.bytes_count));
@@ -988,7 +1038,8 @@ int main(void)
 	        TEST(test_a_renewal_is_noted_when_it_is_committed),
 	        TEST(test_nothing_is_acknowledged_before_it_is_committed),
 	        TEST(test_a_refused_renewal_is_not_acknowledged),
-	        TEST(test_an_order_about_a_name_that_nobody_has_is_refused),
+	        TEST(test_a_name_that_nobody_has_is_forbidden_and_gets_no_vote),
+	        TEST(test_strangers_do_not_take_the_room_of_members),
 	        TEST(test_processes_of_one_name_find_a_limit),
 	        TEST(test_a_new_leader_removes_nobody_at_once),
 	        TEST(test_a_leader_that_was_stopped_removes_nobody_at_once),

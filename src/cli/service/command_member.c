@@ -96,6 +96,17 @@ static const json_t *find_member(const json_t *answer, const char *name)
 	return NULL;
 }
 
+/* Tells whether a member, witness or voter has the name. Returns the exit code. */
+static int look_for(struct baton *baton, const char *name, bool *ret_there)
+{
+	int code = EXIT_HELD;
+	json_t *answer = ask_members(baton, &code);
+
+	*ret_there = answer != NULL && find_member(answer, name) != NULL;
+	json_decref(answer);
+	return code;
+}
+
 /* Waits until the member is removed. If it lives, it is told and leaves first; if it is silent, its
  * lease must end. It may still vote afterwards, until another takes its place. */
 static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms)
@@ -151,14 +162,23 @@ static size_t find_order(const char *verb)
 static int give_order(struct baton *baton, const char *verb, const char *name, uint64_t lease_ms)
 {
 	size_t order = find_order(verb);
-	int error = baton_member(baton, orders[order].act, name);
-	int code = EXIT_HELD;
+	bool removes = strcmp(verb, "remove") == 0, there = true;
+	int code = removes ? look_for(baton, name, &there) : EXIT_HELD;
 
+	if (code != EXIT_HELD)
+		return code;
+	int error = baton_member(baton, orders[order].act, name);
 	if (error != 0) {
 		int unavailable = service_problem("member", baton, error);
 		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;
 	}
-	if (strcmp(verb, "remove") == 0)
+	/* The name may be that of a node which has left, or it may be mistyped. */
+	if (!there)
+		fprintf(stderr,
+		        "baton member: no member or voter has this name now; a node that comes "
+		        "with the name '%s' is kept out\n",
+		        name);
+	if (removes)
 		code = wait_until_removed(baton, name, lease_ms);
 	if (code == EXIT_HELD)
 		printf("%s %s\n", name, orders[order].done);

@@ -89,10 +89,10 @@ struct client {
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
 	bool asks_silent;   /* the last command is LEADER name SILENT */
 	bool lists_members; /* the last command is MEMBER LIST */
-	/* The last command is MEMBER INVITE without a name: the number of the invitation that is
-	 * being made, and its token; 0 and NULL: it is not. */
-	uint64_t inviting;
-	char *token;
+	/* The number of the question to the voters that the last command waits for, an order or an
+	 * invitation; 0: none. */
+	uint64_t asking;
+	char *token;       /* the invitation that is being made; NULL: none */
 	uint32_t argument; /* SUBSCRIBE: the argument whose subscription is pending; 0: none */
 	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
 	bool multi_refused;

@@ -192,20 +192,6 @@ void members_reply(struct client *client, const struct node_status *status)
 
 /* --- orders --- */
 
-static bool is_known(const struct daemon *daemon, const char *name)
-{
-	const struct tenant *tenant = member_tenant(daemon->member);
-
-	if (tenant == NULL)
-		return false;
-	struct tenant_view view = tenant_view(tenant);
-	for (uint32_t i = 0; i < view.seats_count; i++) {
-		if (strcmp(view.seats[i].name, name) == 0)
-			return true;
-	}
-	return electors_find(tenant_electors(tenant), name) != NULL;
-}
-
 static bool serve_order(struct client *client, const struct resp_argument *argument,
                         enum member_order order)
 {
@@ -224,11 +210,9 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	if (member_tenant(daemon->member) == NULL || daemon->options->address == NULL)
 		return reply_wrong(client,
 		                   "this node belongs to no cluster that others could join");
-	if (order != ORDER_INVITE && !is_known(daemon, name))
-		return reply_wrong(client, "no member or voter has the name '%.60s'", name);
-	/* Without a majority of the voters no lease is renewed, and the order could be lost: do not
-	 * claim that it was obeyed. This shows only at a node in the view, because others have no
-	 * lease. */
+	/* Without a majority of the voters no lease is renewed. Then say so at once, while it is
+	 * certain that nothing was ordered. This shows only at a node in the view, because others
+	 * have no lease. */
 	if (tenant_incarnation(member_tenant(daemon->member)) != 0 &&
 	    node_lease_deadline(daemon->node) <= daemon->loop.now)
 		return reply_wrong(client, "most of the voters do not answer, so the order would "
@@ -242,8 +226,8 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 		return reply_wrong(client, "'%.60s' does not vote", name);
 	log_line(LEVEL_WARNING, "a client (uid %u, pid %u) %s %s", client->who.uid, client->who.pid,
 	         acts[order], name);
-	member_order(daemon->member, order, name, daemon->loop.now);
-	resp_simple(&client->output, "OK");
+	client->asking = member_order(daemon->member, order, name, daemon->loop.now);
+	client->waiting = true;
 	return true;
 }
 
@@ -277,34 +261,10 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 	log_line(LEVEL_WARNING,
 	         "a client (uid %u, pid %u) makes an invitation, good for one node within %llu s",
 	         client->who.uid, client->who.pid, (unsigned long long)valid_s);
-	client->inviting =
+	client->asking =
 	        member_invite(daemon->member, digest, real_s, real_s + valid_s, daemon->loop.now);
 	client->waiting = true;
 	return true;
-}
-
-void members_invited(struct daemon *daemon, uint64_t number, bool made)
-{
-	struct client *client;
-
-	LIST_FOREACH (client, &daemon->clients.all, all) {
-		if (client->inviting == number)
-			break;
-	}
-	if (client == NULL) /* the client is gone */
-		return;
-	if (made)
-		resp_bulk(&client->output, client->token, strlen(client->token));
-	else
-		reply_wrong(client,
-		            "the voters have not confirmed the invitation: they do not answer, or "
-		            "%d invitations wait to be used; try again",
-		            INVITATIONS_MAX);
-	free(client->token);
-	client->token = NULL;
-	client->inviting = 0;
-	client_dirty(client);
-	client_answered(client);
 }
 
 /* Serves MEMBER INVITE without a name. */
@@ -319,6 +279,44 @@ static bool serve_invitation(struct client *client, const struct resp_argument *
 		                   "most %d days",
 		                   INVITATION_DAYS_MAX);
 	return serve_invite(client, valid_ms);
+}
+
+/* --- the voters' answers --- */
+
+static void tell_answer(struct client *client, bool done, enum refusal refusal)
+{
+	if (done && client->token != NULL)
+		resp_bulk(&client->output, client->token, strlen(client->token));
+	else if (done)
+		resp_simple(&client->output, "OK");
+	else if (refusal != REFUSAL_NONE)
+		reply_wrong(client, "%s", refusal_text(refusal));
+	else if (client->token != NULL)
+		reply_wrong(client,
+		            "the voters have not confirmed the invitation: they do not answer, or "
+		            "%d invitations wait to be used; try again",
+		            INVITATIONS_MAX);
+	else
+		reply_wrong(client, "the voters have not confirmed the order in time, and may yet "
+		                    "obey it; see 'baton member list', and try again");
+}
+
+void members_answered(struct daemon *daemon, const struct member_effect *effect)
+{
+	struct client *client;
+
+	LIST_FOREACH (client, &daemon->clients.all, all) {
+		if (client->asking == effect->answered.number)
+			break;
+	}
+	if (client == NULL) /* the client is gone */
+		return;
+	tell_answer(client, effect->answered.done, effect->answered.refusal);
+	free(client->token);
+	client->token = NULL;
+	client->asking = 0;
+	client_dirty(client);
+	client_answered(client);
 }
 
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)

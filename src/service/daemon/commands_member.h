@@ -15,8 +15,11 @@ bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t 
 /* The members have answered a MEMBER LIST: writes the reply. */
 void members_reply(struct client *client, const struct node_status *status);
 
-/* An invitation was made, or could not be made: answers the client that has asked for it. */
-void members_invited(struct daemon *daemon, uint64_t number, bool made);
+struct member_effect;
+
+/* The voters have answered an operator, or have not answered in time (MEMBER_ANSWERED): answers the
+ * client that has asked. */
+void members_answered(struct daemon *daemon, const struct member_effect *effect);
 
 /* There is a new view: notes when each new member was first seen. */
 void members_note(struct daemon *daemon);

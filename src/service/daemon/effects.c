@@ -203,8 +203,8 @@ bool effects_do(struct daemon *daemon)
 			archive_write_address(daemon->archive, effect.address.name,
 			                      effect.address.address);
 			break;
-		case MEMBER_INVITED:
-			members_invited(daemon, effect.invited.number, effect.invited.made);
+		case MEMBER_ANSWERED:
+			members_answered(daemon, &effect);
 			break;
 		case MEMBER_STOP:
 			log_line(LEVEL_ERROR, "%s", effect.stop);

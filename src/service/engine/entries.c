@@ -146,6 +146,19 @@ bool entry_next(struct log_entry *entry, struct entry_part *ret_part)
 
 /* --- entries --- */
 
+/* The name, and the id of the order. Older versions wrote only names that their leader knew, and no
+ * id. */
+static void read_order(struct log_entry *entry, struct in *in)
+{
+	entry->name = entry_get_text(in, 1, ENTRY_NAME_MAX);
+	entry->known = true;
+	if (in->bad || in->next == in->end)
+		return;
+	entry->order.process = in_range(in, 1, UINT64_MAX);
+	entry->order.number = in_uint(in);
+	entry->known = in_range(in, 0, 1) == 1;
+}
+
 bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 {
 	if (size == 0)
@@ -172,11 +185,11 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 		break;
 	case ENTRY_FORBID:
 	case ENTRY_ALLOW:
-		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
+		read_order(&entry, &in);
 		break;
 	case ENTRY_VOTE:
 		entry.vote = (enum vote_wish)in_range(&in, VOTE_FREE, VOTE_UNWANTED);
-		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
+		read_order(&entry, &in);
 		break;
 	case ENTRY_VERSION:
 		entry.version = in_range(&in, 1, UINT32_MAX);
@@ -240,23 +253,18 @@ void entry_write_bump(struct out *out, uint64_t epoch)
 	out_uint(out, epoch);
 }
 
-void entry_write_forbid(struct out *out, struct entry_text name)
+void entry_write_order(struct out *out, const struct log_entry *entry)
 {
-	begin(out, ENTRY_FORBID);
-	entry_put_text(out, name);
-}
-
-void entry_write_allow(struct out *out, struct entry_text name)
-{
-	begin(out, ENTRY_ALLOW);
-	entry_put_text(out, name);
-}
-
-void entry_write_vote(struct out *out, struct entry_text name, enum vote_wish vote)
-{
-	begin(out, ENTRY_VOTE);
-	out_uint(out, vote);
-	entry_put_text(out, name);
+	must(entry_is_order(entry));
+	begin(out, entry->kind);
+	if (entry->kind == ENTRY_VOTE)
+		out_uint(out, entry->vote);
+	entry_put_text(out, entry->name);
+	if (entry->order.process == 0)
+		return;
+	out_uint(out, entry->order.process);
+	out_uint(out, entry->order.number);
+	out_uint(out, entry->known);
 }
 
 void entry_write_version(struct out *out, uint64_t version)

@@ -15,6 +15,9 @@
  * As bytes: the kind, then numbers as in core/wire.h. A name is its size and its bytes. Reading
  * allocates nothing: entry_read checks the whole entry, entry_next then returns its parts one by
  * one.
+ *
+ * FORBID, ALLOW and VOTE are orders of operators. An order has an id, so that it is obeyed once,
+ * however often it is proposed (state_obeyed). Logs of older versions have orders without an id.
  */
 #ifndef ENGINE_ENTRIES_H
 #define ENGINE_ENTRIES_H
@@ -81,13 +84,21 @@ struct entry_part {
 	struct entry_text address;
 };
 
+/* The id of an order: the member's process that gave it, and a number that the process used once. */
+struct order_id {
+	uint64_t process, number; /* process 0: the order has no id */
+};
+
 struct log_entry {
 	enum entry_kind kind;
-	uint64_t epoch;             /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
-	uint64_t limit;             /* EXTEND: the entry is void if the limit has changed by then */
-	uint64_t version;           /* VERSION: the version */
-	enum vote_wish vote;        /* VOTE: the operator's wish */
-	struct entry_text name;     /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
+	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
+	uint64_t limit;         /* EXTEND: the entry is void if the limit has changed by then */
+	uint64_t version;       /* VERSION: the version */
+	enum vote_wish vote;    /* VOTE: the operator's wish */
+	struct entry_text name; /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */
+	struct order_id order;  /* FORBID, ALLOW, VOTE: the id of the order */
+	/* FORBID, ALLOW, VOTE: the leader that proposed it knew a node of this name. */
+	bool known;
 	struct entry_digest secret; /* INVITE, ADMIT: the digest of the invitation's secret */
 	struct entry_digest ticket; /* ADMIT: the digest of the node's name and its key */
 	/* INVITE, ADMIT: when the entry was proposed, by the proposer's wall clock, in seconds
@@ -97,6 +108,12 @@ struct log_entry {
 	struct in parts; /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };
+
+static inline bool entry_is_order(const struct log_entry *entry)
+{
+	return entry->kind == ENTRY_FORBID || entry->kind == ENTRY_ALLOW ||
+	       entry->kind == ENTRY_VOTE;
+}
 
 /* Reads an entry. Returns false if the bytes are malformed. The bytes must stay valid as long as
  * the entry is used. */
@@ -110,9 +127,8 @@ void entry_write_change(struct out *out, uint64_t epoch, const struct entry_part
                         uint32_t parts_count);
 void entry_write_extend(struct out *out, uint64_t epoch, uint64_t limit);
 void entry_write_bump(struct out *out, uint64_t epoch);
-void entry_write_forbid(struct out *out, struct entry_text name);
-void entry_write_allow(struct out *out, struct entry_text name);
-void entry_write_vote(struct out *out, struct entry_text name, enum vote_wish vote);
+/* Writes a FORBID, ALLOW or VOTE. */
+void entry_write_order(struct out *out, const struct log_entry *entry);
 void entry_write_version(struct out *out, uint64_t version);
 void entry_write_invite(struct out *out, const struct entry_digest *secret, uint64_t time,
                         uint64_t expiry);

@@ -102,10 +102,22 @@ static struct name_record *find_forgettable(const struct agreed_state *state)
 	return found;
 }
 
-bool state_has_room(const struct agreed_state *state, struct entry_text name)
+static uint32_t count_forbidden(const struct agreed_state *state)
 {
-	return state->names_count < STATE_NAMES_MAX || state_name(state, name) != NULL ||
-	       find_forgettable(state) != NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < state->names_count; i++)
+		count += state->names[i].forbidden;
+	return count;
+}
+
+bool state_has_room(const struct agreed_state *state, const struct log_entry *order)
+{
+	if (state_name(state, order->name) != NULL)
+		return true;
+	if (!order->known && count_forbidden(state) >= STATE_STRANGERS_MAX)
+		return false;
+	return state->names_count < STATE_NAMES_MAX || find_forgettable(state) != NULL;
 }
 
 /* Returns NULL if there is no room for another name. */
@@ -298,20 +310,46 @@ bool state_wants(const struct agreed_state *state, const struct log_entry *entry
 {
 	const struct invitation *invitation = invitations_find(&state->invitations, &entry->secret);
 
+	if (entry_is_order(entry))
+		return !state_obeyed(state, entry->order);
 	if (entry->kind == ENTRY_INVITE)
 		return invitation == NULL;
 	return entry->kind == ENTRY_ADMIT && invitation != NULL && invitation->user[0] == '\0' &&
 	       entry->time < invitation->expiry && is_free(state, entry->name);
 }
 
-/* An order about a name for which there is no room is void. */
+bool state_obeyed(const struct agreed_state *state, struct order_id order)
+{
+	for (uint32_t i = 0; i < state->orders_count; i++) {
+		if (state->orders[i].process == order.process &&
+		    state->orders[i].number == order.number)
+			return true;
+	}
+	return false;
+}
+
+static void remember_order(struct agreed_state *state, struct order_id order)
+{
+	if (order.process == 0)
+		return;
+	if (state->orders_count == STATE_ORDERS_MAX)
+		memmove(state->orders, state->orders + 1,
+		        --state->orders_count * sizeof(*state->orders));
+	state->orders[state->orders_count++] = order;
+}
+
+/* An order that was obeyed already, or about a name for which there is no room, is void. */
 static void obey(struct agreed_state *state, const struct log_entry *entry)
 {
 	bool idle = entry->kind == ENTRY_ALLOW && !state_forbids(state, entry->name);
-	struct name_record *record = idle ? NULL : get_name(state, entry->name);
 
-	if (record == NULL)
+	if (state_obeyed(state, entry->order) || (!idle && !state_has_room(state, entry)))
 		return;
+	remember_order(state, entry->order);
+	if (idle)
+		return;
+	struct name_record *record = get_name(state, entry->name);
+	must(record != NULL);
 	if (entry->kind == ENTRY_VOTE)
 		record->vote = entry->vote;
 	else
@@ -383,6 +421,15 @@ bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_
 
 /* --- snapshots --- */
 
+static void write_orders(const struct agreed_state *state, struct out *out)
+{
+	out_uint(out, state->orders_count);
+	for (uint32_t i = 0; i < state->orders_count; i++) {
+		out_uint(out, state->orders[i].process);
+		out_uint(out, state->orders[i].number);
+	}
+}
+
 void state_write(const struct agreed_state *state, struct out *out)
 {
 	out_clear(out);
@@ -413,9 +460,24 @@ void state_write(const struct agreed_state *state, struct out *out)
 		out_uint(out, state->names[i].forbidden);
 		out_uint(out, state->names[i].vote);
 	}
-	/* Without invitations, a snapshot has the format of versions that knew none. */
-	if (state->invitations.count != 0)
+	/* Without orders and invitations, a snapshot has the format of versions that knew none. */
+	if (state->invitations.count != 0 || state->orders_count != 0)
 		invitations_write(&state->invitations, out);
+	if (state->orders_count != 0)
+		write_orders(state, out);
+}
+
+static void read_orders(struct agreed_state *state, struct in *in)
+{
+	uint64_t count = in_range(in, 1, STATE_ORDERS_MAX);
+
+	for (uint64_t i = 0; i < count && !in->bad; i++) {
+		struct order_id order = {.process = in_range(in, 1, UINT64_MAX)};
+		order.number = in_uint(in);
+		in->bad = in->bad || state_obeyed(state, order);
+		if (!in->bad)
+			remember_order(state, order);
+	}
 }
 
 static void read_seats(struct agreed_state *state, struct in *in)
@@ -482,7 +544,10 @@ bool state_read(struct agreed_state *state, const uint8_t *bytes, size_t size)
 	read_names(&read, &in);
 	if (!in.bad && in.next != in.end) {
 		invitations_read(&read.invitations, &in);
-		in.bad = in.bad || read.invitations.count == 0;
+		if (!in.bad && in.next != in.end)
+			read_orders(&read, &in);
+		else
+			in.bad = in.bad || read.invitations.count == 0;
 	}
 	if (!in_end(&in)) {
 		state_free(&read);

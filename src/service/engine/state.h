@@ -18,6 +18,9 @@ enum {
 	STATE_STRIKES_MAX = 7,
 	STATE_SEATS_MAX = 1 << 12,
 	STATE_NAMES_MAX = 1 << 12, /* how many names are remembered, members or not */
+	/* While this many names are forbidden, no further one that the leader does not know is. */
+	STATE_STRANGERS_MAX = 1 << 11,
+	STATE_ORDERS_MAX = 256, /* how many orders are remembered */
 };
 /* The lowest and the highest version of the protocol that this program speaks. */
 enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
@@ -73,6 +76,9 @@ struct agreed_state {
 	uint32_t names_count;
 	size_t names_size;
 	struct invitations invitations;
+	/* The orders that were obeyed last, the oldest first. */
+	struct order_id orders[STATE_ORDERS_MAX];
+	uint32_t orders_count;
 };
 
 void state_init(struct agreed_state *state, const struct state_settings *settings);
@@ -96,13 +102,20 @@ struct seat *state_seat(const struct agreed_state *state, struct entry_text name
 const struct seat *state_process(const struct agreed_state *state, uint64_t process);
 /* Finds the record of a name. Returns NULL if there is none. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
-/* Could this name be remembered? No, if as many are forbidden as may be remembered. */
-bool state_has_room(const struct agreed_state *state, struct entry_text name);
+/*
+ * Is there room for the name in this order? Not if as many names are forbidden as may be remembered.
+ * And not if half as many are and the leader did not know the name: then nobody who invents names can
+ * keep an operator from removing a node that is there.
+ */
+bool state_has_room(const struct agreed_state *state, const struct log_entry *order);
+/* Was this order obeyed? An order that was obeyed is void when it comes again, so that it cannot undo
+ * a later one. Only the last STATE_ORDERS_MAX orders are remembered. */
+bool state_obeyed(const struct agreed_state *state, struct order_id order);
 /* Has an operator removed this name, and not allowed it since? */
 bool state_forbids(const struct agreed_state *state, struct entry_text name);
 
-/* Would this INVITE or ADMIT change the state? If not, it need not be proposed again. Returns false
- * for all other kinds of entries. */
+/* Would this INVITE, ADMIT or order change the state? If not, it need not be proposed again. Returns
+ * false for all other kinds of entries. */
 bool state_wants(const struct agreed_state *state, const struct log_entry *entry);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the

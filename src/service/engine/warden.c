@@ -684,73 +684,62 @@ bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, u
 	return true;
 }
 
-/* --- orders --- */
+/* --- requests --- */
 
-/* A name that nobody has is not remembered: whoever can order would fill the log of all voters with
- * invented ones. */
-static const char *refuse_order(const struct warden *warden, struct entry_text name)
+const char *refusal_text(enum refusal refusal)
 {
-	if (state_seat(&warden->state, name) == NULL && state_name(&warden->state, name) == NULL &&
-	    electors_find(&warden->electors, name.bytes) == NULL &&
-	    !petitioners_know(&warden->petitioners, name))
+	switch (refusal) {
+	case REFUSAL_NONE:
+		break;
+	case REFUSAL_NAME:
 		return "no member, voter or candidate has this name";
-	if (!state_has_room(&warden->state, name))
+	case REFUSAL_ROOM:
 		return "too many names are remembered: invite nodes that were removed, and will "
-		       "not "
-		       "be missed";
-	return NULL;
+		       "not be missed";
+	}
+	return "the voters have not answered";
 }
 
-const char *warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now)
+static bool is_known(const struct warden *warden, struct entry_text name)
 {
-	struct entry_text text = entry_text_of(name);
+	for (uint32_t i = 0; i < warden->electors.count; i++) {
+		if (entry_text_is(name, warden->electors.list[i].name))
+			return true;
+	}
+	return state_seat(&warden->state, name) != NULL ||
+	       state_name(&warden->state, name) != NULL ||
+	       petitioners_know(&warden->petitioners, name);
+}
 
+/* A name that nobody has may be forbidden: its node may have left, and must not come back. */
+static enum refusal propose_order(struct warden *warden, const struct log_entry *entry)
+{
+	struct log_entry order = *entry;
+
+	order.known = is_known(warden, order.name);
+	if (order.kind == ENTRY_VOTE && !order.known)
+		return REFUSAL_NAME;
+	if (order.kind != ENTRY_ALLOW && !state_has_room(&warden->state, &order))
+		return REFUSAL_ROOM;
+	entry_write_order(&warden->out, &order);
+	propose(warden);
+	return REFUSAL_NONE;
+}
+
+enum refusal warden_request(struct warden *warden, const struct log_entry *entry, uint64_t now)
+{
 	advance(warden, now);
-	if (!warden->leads || state_forbids(&warden->state, text) == forbid)
-		return NULL;
-	const char *why = refuse_order(warden, text);
-	if (why != NULL)
-		return why;
-	if (forbid)
-		entry_write_forbid(&warden->out, text);
+	if (!warden->leads || !state_wants(&warden->state, entry))
+		return REFUSAL_NONE;
+	if (entry_is_order(entry))
+		return propose_order(warden, entry);
+	if (entry->kind == ENTRY_INVITE)
+		entry_write_invite(&warden->out, &entry->secret, entry->time, entry->expiry);
 	else
-		entry_write_allow(&warden->out, text);
+		entry_write_admit(&warden->out, &entry->secret, &entry->ticket, entry->time,
+		                  entry->name);
 	propose(warden);
-	return NULL;
-}
-
-const char *warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now)
-{
-	const struct name_record *record = state_name(&warden->state, entry_text_of(name));
-
-	advance(warden, now);
-	if (!warden->leads || (record != NULL ? record->vote : VOTE_FREE) == vote)
-		return NULL;
-	const char *why = refuse_order(warden, entry_text_of(name));
-	if (why != NULL)
-		return why;
-	entry_write_vote(&warden->out, entry_text_of(name), vote);
-	propose(warden);
-	return NULL;
-}
-
-bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
-{
-	struct log_entry entry;
-
-	advance(warden, now);
-	if (!entry_read(bytes, size, &entry) ||
-	    (entry.kind != ENTRY_INVITE && entry.kind != ENTRY_ADMIT))
-		return false;
-	if (!warden->leads || !state_wants(&warden->state, &entry))
-		return true;
-	if (entry.kind == ENTRY_INVITE)
-		entry_write_invite(&warden->out, &entry.secret, entry.time, entry.expiry);
-	else
-		entry_write_admit(&warden->out, &entry.secret, &entry.ticket, entry.time,
-		                  entry.name);
-	propose(warden);
-	return true;
+	return REFUSAL_NONE;
 }
 
 /* --- creating and freeing --- */

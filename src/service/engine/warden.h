@@ -59,14 +59,19 @@ void warden_electors(struct warden *warden, const struct electors *electors);
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
-/* Propose that a name be forbidden or allowed, or that it should vote or should not, as an operator
- * wants, if this voter leads and that would change something. Return NULL, or a sentence that says why
- * the order is refused: nobody has that name, or too many are remembered. */
-const char *warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
-const char *warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
-/* Takes the bytes of an INVITE or an ADMIT, and proposes it if this voter leads and it would change
- * something. Returns false if the bytes are malformed, or of another kind of entry. */
-bool warden_invitation(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
+/* Why a leader does not propose what it was asked to. */
+enum refusal {
+	REFUSAL_NONE,
+	REFUSAL_NAME, /* no member, voter or candidate has the name */
+	REFUSAL_ROOM, /* too many names are remembered */
+};
+
+/* Returns the refusal as a sentence. */
+const char *refusal_text(enum refusal refusal);
+
+/* Proposes an INVITE, an ADMIT or an order, if this voter leads and that would change something.
+ * Entries of other kinds are ignored. */
+enum refusal warden_request(struct warden *warden, const struct log_entry *entry, uint64_t now);
 
 /* Returns the latest time at which warden_tick must be called. */
 uint64_t warden_deadline(const struct warden *warden);

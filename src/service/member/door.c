@@ -11,10 +11,9 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	VISIT_MS = 5000,  /* how long a guest may stay */
-	VISITS_MAX = 16,  /* how many guests may be there at once */
-	ASKED_MAX = 32,   /* for how many guests the voters are asked in a second, at most */
-	UNKNOWN_MS = 300, /* how long a new leader may lack what was agreed before it led */
+	VISIT_MS = 5000, /* how long a guest may stay */
+	VISITS_MAX = 16, /* how many guests may be there at once */
+	ASKED_MAX = 32,  /* for how many guests the voters are asked in a second, at most */
 };
 
 struct visit {
@@ -228,7 +227,7 @@ static void propose_admission(struct visit *visit, uint64_t real_s)
 }
 
 /* A voter does not know the invitation. That counts only for the leader, because others may be
- * behind; and for the leader only after UNKNOWN_MS, because a new one may be behind too. */
+ * behind; and for the leader only after a while, because a new one may be behind too. */
 static void told_unknown(struct visit *visit, bool leads)
 {
 	uint64_t now = visit->connection->member->now;
@@ -237,7 +236,7 @@ static void told_unknown(struct visit *visit, bool leads)
 		return;
 	if (visit->unknown_since == 0)
 		visit->unknown_since = now;
-	if (now >= visit->unknown_since + UNKNOWN_MS * MS)
+	if (now >= visit->unknown_since + INQUIRY_LEADER_LAGS_NS)
 		refuse(visit, RECORD_REFUSAL,
 		       "its invitation is not known here: it was never made, or it was forgotten "
 		       "after it had been used or had expired");

@@ -4,11 +4,16 @@
 #include "member_state.h"
 #include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-enum { ASK_MS = 100, INQUIRY_MS = 3000 };
+enum {
+	ASK_MS = 100,      /* the time from one question to the next */
+	INQUIRY_MS = 3000, /* how long answers are waited for */
+	ORDER_MS = 10000,  /* the same for an order: long enough for the voters to elect a leader */
+};
 
 /* --- encoding --- */
 
@@ -51,6 +56,8 @@ void inquiry_answer_write(struct out *out, const struct inquiry_answer *answer)
 	out_clear(out);
 	out_uint(out, answer->number);
 	out_uint(out, answer->leads);
+	out_uint(out, answer->done);
+	out_uint(out, answer->refusal);
 	out_uint(out, answer->taken);
 	out_uint(out, answer->forbidden);
 	out_uint(out, answer->known);
@@ -66,6 +73,8 @@ bool inquiry_answer_read(const uint8_t *bytes, size_t size, struct inquiry_answe
 
 	answer.number = in_uint(&in);
 	answer.leads = in_range(&in, 0, 1) == 1;
+	answer.done = in_range(&in, 0, 1) == 1;
+	answer.refusal = (enum refusal)in_range(&in, REFUSAL_NONE, REFUSAL_ROOM);
 	answer.taken = in_range(&in, 0, 1) == 1;
 	answer.forbidden = in_range(&in, 0, 1) == 1;
 	answer.known = in_range(&in, 0, 1) == 1;
@@ -80,20 +89,38 @@ bool inquiry_answer_read(const uint8_t *bytes, size_t size, struct inquiry_answe
 
 /* --- the voter's side --- */
 
-/* Returns false if the entry is malformed. */
-static bool look(struct member *member, const struct inquiry_question *question,
+/* May a process ask for this entry in an inquiry with this number? The id of an order is that of its
+ * inquiry: nobody can use up the id of another's order. */
+static bool may_ask_for(const struct log_entry *entry, uint64_t process, uint64_t number)
+{
+	if (entry_is_order(entry))
+		return entry->order.process == process && entry->order.number == number;
+	return entry->kind == ENTRY_INVITE || entry->kind == ENTRY_ADMIT;
+}
+
+/* Answers a question of a process. Returns false if the entry is malformed. */
+static bool look(struct member *member, uint64_t process, const struct inquiry_question *question,
                  struct inquiry_answer *ret_answer)
 {
 	const struct agreed_state *state = voter_state(member->voter);
-	struct entry_text name = entry_text_of(question->name);
-
-	member->voter_busy = true;
-	if (question->entry_size > 0 &&
-	    !voter_invitation(member->voter, question->entry, question->entry_size, member->now))
-		return false;
 	const struct invitation *found = invitations_find(&state->invitations, &question->secret);
+	struct entry_text name = entry_text_of(question->name);
+	enum refusal refusal = REFUSAL_NONE;
+	struct log_entry entry;
+	bool done = false;
+
+	if (question->entry_size > 0) {
+		if (!entry_read(question->entry, question->entry_size, &entry) ||
+		    !may_ask_for(&entry, process, question->number))
+			return false;
+		member->voter_busy = true;
+		refusal = voter_request(member->voter, &entry, member->now);
+		done = entry_is_order(&entry) ? state_obeyed(state, entry.order) : found != NULL;
+	}
 	*ret_answer = (struct inquiry_answer){.number = question->number,
 	                                      .leads = voter_leads(member->voter),
+	                                      .done = done,
+	                                      .refusal = refusal,
 	                                      .known = found != NULL,
 	                                      .taken = state_seat(state, name) != NULL,
 	                                      .forbidden = state_forbids(state, name)};
@@ -115,10 +142,19 @@ bool inquiry_asked(struct member *member, const struct post *post, const uint8_t
 		return false;
 	if (member->voter == NULL)
 		return true;
-	if (!look(member, &question, &answer))
+	if (!look(member, post->call.process, &question, &answer))
 		return false;
+	/* This is no offence: the operator may have mistyped the name. It is not in the line, or a
+	 * member that invents names could fill the log. */
+	if (answer.refusal != REFUSAL_NONE) {
+		char line[256];
+		snprintf(line, sizeof(line), "its order is refused: %s",
+		         refusal_text(answer.refusal));
+		member_complain(member, post->call.name,
+		                post->dialled ? post->address : post->connection->from, line);
+	}
 	inquiry_answer_write(&member->out, &answer);
-	post_to_process(member, post->call.process, PACKET_INVITED, member->out.bytes,
+	post_to_process(member, post->call.process, PACKET_ANSWER, member->out.bytes,
 	                member->out.bytes_count);
 	return true;
 }
@@ -149,21 +185,35 @@ void inquiry_end(struct inquiry *inquiry)
 	free(inquiry);
 }
 
-static void tell_operator(struct inquiry *inquiry, bool made)
+static void tell_operator(struct inquiry *inquiry, bool done, enum refusal refusal)
 {
-	struct outcome *outcome = outcome_add(inquiry->member, MEMBER_INVITED, 0);
+	struct outcome *outcome = outcome_add(inquiry->member, MEMBER_ANSWERED, 0);
 
-	outcome->effect.invited.number = inquiry->number;
-	outcome->effect.invited.made = made;
+	outcome->effect.answered.number = inquiry->number;
+	outcome->effect.answered.done = done;
+	outcome->effect.answered.refusal = refusal;
 	inquiry_end(inquiry);
+}
+
+/* Only a leader refuses, and that counts only if it is still so after a while. */
+static void told_refused(struct inquiry *inquiry, enum refusal refusal)
+{
+	uint64_t now = inquiry->member->now;
+
+	if (inquiry->refused_since == 0)
+		inquiry->refused_since = now;
+	if (now >= inquiry->refused_since + INQUIRY_LEADER_LAGS_NS)
+		tell_operator(inquiry, false, refusal);
 }
 
 static void take_answer(struct inquiry *inquiry, const struct inquiry_answer *answer)
 {
 	if (inquiry->visit != NULL)
 		door_told(inquiry->visit, answer);
-	else if (answer->known)
-		tell_operator(inquiry, true);
+	else if (answer->done)
+		tell_operator(inquiry, true, REFUSAL_NONE);
+	else if (answer->refusal != REFUSAL_NONE)
+		told_refused(inquiry, answer->refusal);
 }
 
 bool inquiry_answered(struct member *member, bool believed, const uint8_t *bytes, size_t size)
@@ -193,9 +243,9 @@ static void ask(struct inquiry *inquiry)
 
 	inquiry->ask_at = member->now + ASK_MS * MS;
 	write_question(&member->out, inquiry);
-	member_ask_voters(member, PACKET_INVITATION, member->out.bytes, member->out.bytes_count);
+	member_ask_voters(member, PACKET_QUESTION, member->out.bytes, member->out.bytes_count);
 	memcpy(question.name, inquiry->name, sizeof(question.name));
-	if (member->voter != NULL && look(member, &question, &answer))
+	if (member->voter != NULL && look(member, member->process, &question, &answer))
 		take_answer(inquiry, &answer); /* this may end the inquiry */
 }
 
@@ -210,7 +260,7 @@ uint64_t inquiries_tick(struct member *member)
 			if (inquiry->visit != NULL)
 				door_not_told(inquiry->visit);
 			else
-				tell_operator(inquiry, false);
+				tell_operator(inquiry, false, REFUSAL_NONE);
 		} else if (inquiry->ask_at <= member->now) {
 			ask(inquiry);
 		}
@@ -229,6 +279,13 @@ void inquiries_free(struct member *member)
 		inquiry_end(LIST_FIRST(&member->inquiries));
 }
 
+static void carry(struct inquiry *inquiry, const struct out *entry)
+{
+	must(entry->bytes_count <= sizeof(inquiry->entry));
+	inquiry->entry_size = entry->bytes_count;
+	memcpy(inquiry->entry, entry->bytes, inquiry->entry_size);
+}
+
 uint64_t member_invite(struct member *member, const uint8_t secret[TOKEN_DIGEST_SIZE],
                        uint64_t real_s, uint64_t expiry_s, uint64_t now)
 {
@@ -238,8 +295,29 @@ uint64_t member_invite(struct member *member, const uint8_t secret[TOKEN_DIGEST_
 	memcpy(digest.bytes, secret, sizeof(digest.bytes));
 	struct inquiry *inquiry = inquiry_begin(member, NULL, &digest, "");
 	entry_write_invite(&member->out, &digest, real_s, expiry_s);
-	must(member->out.bytes_count <= sizeof(inquiry->entry));
-	inquiry->entry_size = member->out.bytes_count;
-	memcpy(inquiry->entry, member->out.bytes, inquiry->entry_size);
+	carry(inquiry, &member->out);
+	return inquiry->number;
+}
+
+uint64_t member_order(struct member *member, enum member_order order, const char *name,
+                      uint64_t now)
+{
+	static const struct {
+		enum entry_kind kind;
+		enum vote_wish vote;
+	} acts[] = {[ORDER_INVITE] = {.kind = ENTRY_ALLOW},
+	            [ORDER_FORBID] = {.kind = ENTRY_FORBID},
+	            [ORDER_PROMOTE] = {ENTRY_VOTE, VOTE_WANTED},
+	            [ORDER_DEMOTE] = {ENTRY_VOTE, VOTE_UNWANTED}};
+
+	member_advance(member, now);
+	struct inquiry *inquiry = inquiry_begin(member, NULL, &(struct entry_digest){0}, name);
+	inquiry->until = member->now + ORDER_MS * MS;
+	struct log_entry entry = {.kind = acts[order].kind,
+	                          .vote = acts[order].vote,
+	                          .name = entry_text_of(name),
+	                          .order = {member->process, inquiry->number}};
+	entry_write_order(&member->out, &entry);
+	carry(inquiry, &member->out);
 	return inquiry->number;
 }

@@ -1,41 +1,47 @@
 /*
- * Inquiries about an invitation. Only voters know invitations, and only their leader can change
- * one. So a member asks all voters, repeatedly, until it has the answer that it needs or the time
- * is over. A question may carry an entry, INVITE or ADMIT; the leader proposes it if it would
- * change something. Voters answer only from what is committed, so an answer stays true under later
- * leaders.
+ * Inquiries: questions to the voters about invitations, and orders of operators. Only voters know
+ * what was agreed, and only their leader can change it. So a member asks all voters, repeatedly,
+ * until it has the answer that it needs or the time is over. A question may carry an entry, INVITE,
+ * ADMIT or an order; the leader proposes it if it would change something. Voters answer only from
+ * what is committed, so an answer stays true under later leaders.
+ *
+ * A question may arrive late, when its answer is long known and an operator has ordered the
+ * opposite. It then changes nothing: an order has the id of its inquiry, and the voters remember
+ * which orders they have obeyed (state_obeyed). For the same reason the answer "obeyed" cannot come
+ * from a voter that lags and knows only an earlier order to the same effect.
  */
 #ifndef MEMBER_INQUIRY_H
 #define MEMBER_INQUIRY_H
 
 #include "post.h"
-#include "state.h"
+#include "warden.h"
 
 struct visit;
 
 struct inquiry {
 	LIST_ENTRY(inquiry) all;
 	struct member *member;
-	uint64_t number; /* the number of the inquiry in this process */
-	struct visit
-	        /* the guest for whom the voters are asked; NULL: an operator makes an invitation */
-	        *visit;
+	uint64_t number;     /* the number of the inquiry in this process */
+	struct visit *visit; /* the guest for whom the voters are asked; NULL: an operator asks */
 	struct entry_digest secret;
 	char name[ENTRY_NAME_MAX + 1];       /* the name that the guest wants; "": none */
 	uint8_t entry[ENTRY_NAME_MAX + 128]; /* what the leader should propose */
 	size_t entry_size;                   /* 0: nothing */
-	uint64_t ask_at;                     /* when the voters are asked again */
+	uint64_t refused_since; /* when the leader first refused to propose it; 0: it has not */
+	uint64_t ask_at;        /* when the voters are asked again */
 	uint64_t until;
 };
 
 LIST_HEAD(inquiries, inquiry);
 
-/* A voter's knowledge of an invitation and of a name. */
+/* A voter's knowledge of the entry in the question, of an invitation and of a name. */
 struct inquiry_answer {
-	uint64_t number; /* the number in the question */
-	bool leads;      /* this voter leads */
-	bool known;      /* the voter knows the invitation */
-	uint64_t expiry; /* when the invitation expires, in seconds since 1970 */
+	uint64_t number;      /* the number in the question */
+	bool leads;           /* this voter leads */
+	bool done;            /* INVITE: the invitation is made; an order: it was obeyed */
+	enum refusal refusal; /* why this voter, which leads, does not propose the entry */
+	bool known;           /* the voter knows the invitation */
+	uint64_t expiry;      /* when the invitation expires, in seconds since 1970 */
 	/* the name of the node that has used the invitation; "": none */
 	char user[ENTRY_NAME_MAX + 1];
 	struct entry_digest ticket; /* the ticket of the node that has used the invitation */
@@ -50,6 +56,10 @@ void inquiry_end(struct inquiry *inquiry);
 /* Repeats the questions that are due. Returns when the next one is due. */
 uint64_t inquiries_tick(struct member *member);
 void inquiries_free(struct member *member);
+
+/* How long a new leader may lack what was agreed before it led. Until then, it may refuse what is
+ * right. */
+#define INQUIRY_LEADER_LAGS_NS (UINT64_C(300) * 1000000)
 
 /* inquiry_asked takes a question of another node, inquiry_answered an answer. They return false if
  * it is malformed. An answer that is not believed changes nothing: its sender does not vote. */

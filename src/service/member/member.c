@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS UINT64_C(1000000)
-enum {
-	SNAPSHOT_EVERY = 1000, /* entries between two snapshots of the agreed state */
-	ORDER_TIMES = 20,      /* how many times an operator's order is sent */
-	ORDER_MS = 100,        /* the time from one sending of an order to the next */
-};
+enum { SNAPSHOT_EVERY = 1000 }; /* entries between two snapshots of the agreed state */
 
 void member_advance(struct member *member, uint64_t now)
 {
@@ -118,40 +113,6 @@ static bool is_own_letter(const struct post *post, const uint8_t *bytes, size_t 
 	return in_uint(&in) == post->call.server && !in.bad;
 }
 
-/* Returns NULL, or why this voter, which leads, refuses the order. */
-static const char *obey(struct member *member, enum member_order order, const char *name)
-{
-	if (member->voter == NULL)
-		return NULL;
-	if (order == ORDER_INVITE || order == ORDER_FORBID)
-		return voter_forbid(voter_of(member), name, order == ORDER_FORBID, member->now);
-	return voter_wish(voter_of(member), name,
-	                  order == ORDER_PROMOTE ? VOTE_WANTED : VOTE_UNWANTED, member->now);
-}
-
-static bool take_order(struct member *member, const struct post *post, const uint8_t *bytes,
-                       size_t size)
-{
-	struct in in = {.next = bytes, .end = bytes + size};
-	enum member_order order = (enum member_order)in_range(&in, ORDER_INVITE, ORDER_DEMOTE);
-	struct entry_text text = entry_get_text(&in, 1, ENTRY_NAME_MAX);
-	char name[ENTRY_NAME_MAX + 1];
-
-	if (!in_end(&in))
-		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)text.size, text.bytes);
-	/* This is no offence: the name may have been forgotten since. It is not in the line, or a member
-	 * that invents names could fill the log. */
-	const char *why = obey(member, order, name);
-	if (why != NULL) {
-		char line[256];
-		snprintf(line, sizeof(line), "its order is refused: %s", why);
-		member_complain(member, post->call.name,
-		                post->dialled ? post->address : post->connection->from, line);
-	}
-	return true;
-}
-
 static bool is_voter(const struct member *member, const struct post *post)
 {
 	return tenant_believes_voter(resident_tenant(member->resident), post->call.name,
@@ -196,11 +157,9 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 		       voter_letter(voter_of(member), bytes, size, member->now);
 	case PACKET_BIRTH:
 		return take_birth(member, post, bytes, size);
-	case PACKET_ORDER:
-		return take_order(member, post, bytes, size);
-	case PACKET_INVITATION:
+	case PACKET_QUESTION:
 		return inquiry_asked(member, post, bytes, size);
-	case PACKET_INVITED:
+	case PACKET_ANSWER:
 		return inquiry_answered(member, is_voter(member, post), bytes, size);
 	}
 	return false;
@@ -241,34 +200,6 @@ static void petition(struct member *member, const struct resident_effect *effect
 	ask_voters(member, PACKET_PETITION, effect->bytes, effect->size, effect->wide);
 	if (member->voter != NULL)
 		voter_petition(voter_of(member), effect->bytes, effect->size, member->now);
-}
-
-void member_order(struct member *member, enum member_order order, const char *name, uint64_t now)
-{
-	member_advance(member, now);
-	snprintf(member->order.name, sizeof(member->order.name), "%s", name);
-	member->order.kind = order;
-	member->order.left = ORDER_TIMES;
-	member->order.at = member->now;
-	member_due(member, member->now);
-}
-
-static uint64_t repeat_order(struct member *member)
-{
-	if (member->order.left == 0 || member->resident == NULL)
-		return NODE_NEVER;
-	if (member->order.at > member->now)
-		return member->order.at;
-	out_clear(&member->out);
-	out_uint(&member->out, member->order.kind);
-	entry_put_text(&member->out, entry_text_of(member->order.name));
-	ask_voters(member, PACKET_ORDER, member->out.bytes, member->out.bytes_count, false);
-	const char *why = obey(member, member->order.kind, member->order.name);
-	if (why != NULL)
-		member_complain(member, "the order about", member->order.name, why);
-	member->order.left--;
-	member->order.at = member->now + ORDER_MS * MS;
-	return member->order.at;
 }
 
 /* --- addresses --- */
@@ -418,8 +349,6 @@ static void tick_own(struct member *member)
 	at = member->meeting != NULL ? meeting_tick(member->meeting) : NODE_NEVER;
 	next = at < next ? at : next;
 	at = inquiries_tick(member);
-	next = at < next ? at : next;
-	at = repeat_order(member);
 	member->timers_at = at < next ? at : next;
 }
 

@@ -112,12 +112,13 @@ enum member_order {
 	ORDER_DEMOTE,  /* another node should vote in place of this one */
 };
 
-/* Sends an operator's order to the voters, several times. A later order replaces one that is still
- * being sent. */
-void member_order(struct member *member, enum member_order order, const char *name, uint64_t now);
+/* Gives an operator's order to the voters. The member must belong to a cluster. Returns the number
+ * that a MEMBER_ANSWERED will have. */
+uint64_t member_order(struct member *member, enum member_order order, const char *name,
+                      uint64_t now);
 
 /* Makes an invitation: its secret has this digest (token.h), and it ends at `expiry_s`; `real_s` is
- * the wall clock. Returns the number that a MEMBER_INVITED will have. */
+ * the wall clock. Returns the number that a MEMBER_ANSWERED will have. */
 uint64_t member_invite(struct member *member, const uint8_t secret[TOKEN_DIGEST_SIZE],
                        uint64_t real_s, uint64_t expiry_s, uint64_t now);
 
@@ -214,7 +215,7 @@ enum member_effect_kind {
 	MEMBER_WRITE,    /* make the write durable, then call member_written */
 	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */
 	MEMBER_ADDRESS,  /* store the new address of a voter or member; NULL: forget it */
-	MEMBER_INVITED,  /* an invitation was made, or could not be made */
+	MEMBER_ANSWERED, /* the voters have answered an operator, or have not answered in time */
 	MEMBER_STOP,     /* this process must end: it could do harm, or can never join */
 	MEMBER_LOG,
 };
@@ -242,9 +243,12 @@ struct member_effect {
 			const char *name, *address;
 		} address;
 		struct {
-			uint64_t number; /* what member_invite returned */
-			bool made;       /* false: the voters did not confirm it in time */
-		} invited;
+			uint64_t number; /* what member_order or member_invite returned */
+			bool done;       /* the order was obeyed, or the invitation is made */
+			/* Not done: why; REFUSAL_NONE: the voters did not answer in time, and may
+			 * yet obey. */
+			enum refusal refusal;
+		} answered;
 		const char *stop; /* why the process must stop */
 		struct {
 			enum member_level level;

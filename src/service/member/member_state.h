@@ -45,13 +45,6 @@ struct member {
 	/* The lease of the cluster; 0: the member belongs to none. */
 	uint64_t lease_ns;
 	bool leaving;
-	/* The last order of an operator, which is sent several times. */
-	struct {
-		enum member_order kind;
-		char name[ENTRY_NAME_MAX + 1];
-		uint32_t left;
-		uint64_t at;
-	} order;
 
 	uint64_t now;       /* the greatest time that was passed in */
 	uint64_t timers_at; /* no timer of the member itself is due before this time */

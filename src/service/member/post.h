@@ -22,9 +22,8 @@ enum packet_kind {
 	PACKET_BULLETIN,
 	PACKET_LETTER,
 	PACKET_BIRTH,
-	PACKET_ORDER,
-	PACKET_INVITATION, /* a question about an invitation (inquiry.h) */
-	PACKET_INVITED,    /* the answer */
+	PACKET_QUESTION = 6, /* an inquiry (inquiry.h) */
+	PACKET_ANSWER,
 };
 
 enum post_state {

@@ -410,26 +410,28 @@ static bool wipe(struct realm *realm, uint32_t place)
 	return true;
 }
 
-static void forbid(struct realm *realm, const char *name, bool forbids)
+static void order(struct realm *realm, struct log_entry entry)
 {
 	uint32_t leader = find_leader(realm);
 
 	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
 		return;
-	voter_forbid(voter_at(realm, leader)->voter, name, forbids,
-	             realm_read(realm, leader, READER_VOTER));
+	entry.order = (struct order_id){1, ++realm->orders};
+	voter_request(voter_at(realm, leader)->voter, &entry,
+	              realm_read(realm, leader, READER_VOTER));
 	pump(realm, leader);
+}
+
+static void forbid(struct realm *realm, const char *name, bool forbids)
+{
+	order(realm, (struct log_entry){.kind = forbids ? ENTRY_FORBID : ENTRY_ALLOW,
+	                                .name = entry_text_of(name)});
 }
 
 static void wish(struct realm *realm, const char *name, enum vote_wish vote)
 {
-	uint32_t leader = find_leader(realm);
-
-	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
-		return;
-	voter_wish(voter_at(realm, leader)->voter, name, vote,
-	           realm_read(realm, leader, READER_VOTER));
-	pump(realm, leader);
+	order(realm,
+	      (struct log_entry){.kind = ENTRY_VOTE, .vote = vote, .name = entry_text_of(name)});
 }
 
 static void slow(struct realm *realm, uint64_t delay_max)

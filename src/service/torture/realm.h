@@ -111,6 +111,7 @@ struct realm {
 	uint32_t links_count;
 	struct queue *queue;
 	uint64_t now, events;
+	uint64_t orders; /* how many orders operators have given */
 	/* All hosts; the last one may have the name of another. */
 	struct realm_host hosts[REALM_HOSTS_MAX];
 	uint32_t hosts_count;

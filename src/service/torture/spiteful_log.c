@@ -147,11 +147,14 @@ static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, 
 static void forbid(struct realm *realm, const char *name, bool forbids)
 {
 	uint32_t leader = realm->log->leader;
+	struct log_entry entry = {.kind = forbids ? ENTRY_FORBID : ENTRY_ALLOW,
+	                          .name = entry_text_of(name)};
 
 	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
 		return;
-	warden_forbid(realm->log->voters[leader].warden, name, forbids,
-	              realm_read(realm, leader, READER_VOTER));
+	entry.order = (struct order_id){1, ++realm->orders};
+	warden_request(realm->log->voters[leader].warden, &entry,
+	               realm_read(realm, leader, READER_VOTER));
 	pump(realm, leader);
 }
 

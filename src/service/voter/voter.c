@@ -113,22 +113,10 @@ bool voter_hand_over(struct voter *voter, uint64_t now)
 	return false;
 }
 
-const char *voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now)
+enum refusal voter_request(struct voter *voter, const struct log_entry *entry, uint64_t now)
 {
 	advance(voter, now);
-	return warden_forbid(voter->warden, name, forbid, voter->now);
-}
-
-const char *voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now)
-{
-	advance(voter, now);
-	return warden_vote(voter->warden, name, vote, voter->now);
-}
-
-bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
-{
-	advance(voter, now);
-	return warden_invitation(voter->warden, bytes, size, voter->now);
+	return warden_request(voter->warden, entry, voter->now);
 }
 
 void voter_written(struct voter *voter, uint64_t number, uint64_t now)

@@ -45,11 +45,8 @@ bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint
 /* Hands the lead to another voter, because this process is going to end. Returns false if no voter
  * can take it now, or if this one does not lead. */
 bool voter_hand_over(struct voter *voter, uint64_t now);
-/* Take an operator's order (warden_forbid, warden_vote). Return NULL, or why it is refused. */
-const char *voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
-const char *voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
-/* Takes an INVITE or an ADMIT (warden_invitation). */
-bool voter_invitation(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
+/* Takes an entry that a member asks for (warden_request). */
+enum refusal voter_request(struct voter *voter, const struct log_entry *entry, uint64_t now);
 /* Call it when the write with this number is durable, for each write in order. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
