@@ -230,6 +230,8 @@ static void take_effect(struct colony *colony, struct colony_place *place,
 		disk_begin_identity(colony, place, member_identity(place->member));
 		break;
 	case MEMBER_ANSWERED:
+		operator_answered(colony, place, effect);
+		break;
 	case MEMBER_REMOVED:
 		break;
 	case MEMBER_ADDRESS:
@@ -452,6 +454,9 @@ static void act(struct colony *colony, const struct event *event)
 	case COLONY_FAULT:
 		faults_on_event(colony, event);
 		break;
+	case COLONY_ORDER:
+		operator_on_event(colony);
+		break;
 	}
 }
 
@@ -464,7 +469,7 @@ static bool step(struct colony *colony)
 	colony->now = event.time;
 	colony->events++;
 	bool waits = event.kind != COLONY_FAULT && event.kind != COLONY_START &&
-	             colony_paused(colony, event.node);
+	             event.kind != COLONY_ORDER && colony_paused(colony, event.node);
 	if (waits) {
 		event.time = colony->places[event.node].paused_until;
 		queue_push(colony->queue, &event);
@@ -509,6 +514,7 @@ static void init(struct colony *colony, const struct colony_plan *plan, FILE *tr
 	wires_create(colony);
 	clients_begin(colony);
 	faults_begin(colony);
+	operator_begin(colony);
 }
 
 /* Returns NULL if all serve, or else what somebody waits for. */
@@ -528,7 +534,7 @@ static const char *unsettled(struct colony *colony, char room[200])
 			return room;
 		}
 	}
-	return waits;
+	return waits != NULL ? waits : operator_waiting(colony);
 }
 
 /* Runs until all serve again. This takes long, because a name that was removed many times waits
@@ -543,6 +549,7 @@ static void heal(struct colony *colony)
 	colony_note(colony, 0, "--- healing ---");
 	faults_end(colony);
 	clients_heal(colony);
+	operator_heal(colony);
 	while (waits != NULL && step(colony)) {
 		if (colony->now < look)
 			continue;
@@ -571,7 +578,8 @@ void colony_run(const struct colony_plan *plan, FILE *trace, struct colony_resul
 	                                     .cuts = colony->cuts,
 	                                     .bytes = colony->bytes,
 	                                     .kills = colony->kills,
-	                                     .wipes = colony->wipes};
+	                                     .wipes = colony->wipes,
+	                                     .orders = colony->operator.answers };
 	memcpy(ret_result->wrong, colony->wrong, sizeof(colony->wrong));
 	for (uint32_t i = 0; i < colony->places_count; i++) {
 		colony_kill(colony, i, false);

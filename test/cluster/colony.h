@@ -38,6 +38,7 @@ enum colony_event {
 	COLONY_WIRE,   /* handled by colony_wires.c */
 	COLONY_CLIENT, /* handled by colony_clients.c */
 	COLONY_FAULT,  /* handled by colony_faults.c */
+	COLONY_ORDER,  /* handled by colony_operator.c */
 };
 
 /* The plan of a run, drawn from the seed. Times between faults are means; 0: never. */
@@ -45,6 +46,7 @@ struct colony_plan {
 	uint64_t seed;
 	uint32_t nodes, founders;
 	bool strangers; /* there is also another cluster */
+	bool orders;    /* an operator gives orders */
 	const struct algorithm *algorithm;
 	uint64_t lease_ns;
 	struct electorate_options electorate;
@@ -132,6 +134,19 @@ struct colony_client {
 	struct chance chance;
 };
 
+struct colony_operator {
+	bool waits;           /* the last order is not answered yet */
+	bool forbids;         /* the last order was to forbid the name, not to allow it */
+	char name[16];        /* the name that the orders are about */
+	uint32_t names_count; /* how many names the operator has given up */
+	struct order_id last; /* the last order; process 0: none was given about this name */
+	uint32_t place;       /* where the last order was given */
+	uint64_t life;        /* the life of that place */
+	uint64_t answers;     /* how many orders were obeyed */
+	uint32_t rounds;      /* after the healing: how many more orders must be obeyed */
+	struct chance chance;
+};
+
 struct wires;
 
 struct colony {
@@ -142,6 +157,7 @@ struct colony {
 	uint32_t places_count;
 	struct colony_client clients[COLONY_PLACES_MAX * COLONY_CLIENTS_EACH];
 	uint32_t clients_count;
+	struct colony_operator operator;
 	uint64_t fences[COLONY_LOCKS]; /* the last fence of each lock */
 	struct wires *wires;
 	/* Nothing arrives before this time; indexed by sender, then receiver. */
@@ -162,7 +178,7 @@ struct colony {
 struct colony_result {
 	bool failed;
 	char wrong[400];
-	uint64_t hash, events, grants, connections, cuts, bytes, kills, wipes, epochs;
+	uint64_t hash, events, grants, connections, cuts, bytes, kills, wipes, epochs, orders;
 };
 
 /* Draws a plan from the seed. */
@@ -261,6 +277,17 @@ void clients_judge(struct colony *colony);
 void clients_heal(struct colony *colony);
 /* Returns NULL if all were let in, or else who waits. */
 const char *clients_waiting(const struct colony *colony);
+
+/* --- colony_operator.c --- */
+
+void operator_begin(struct colony *colony);
+void operator_on_event(struct colony *colony);
+void operator_answered(struct colony *colony, const struct colony_place *place,
+                       const struct member_effect *effect);
+/* From now on some more orders must be obeyed. */
+void operator_heal(struct colony *colony);
+/* Returns NULL if they were obeyed. */
+const char *operator_waiting(const struct colony *colony);
 
 /* --- colony_faults.c --- */
 

@@ -69,7 +69,8 @@ static void draw_tls(struct colony_plan *plan)
 void colony_plan(uint64_t seed, bool tls, struct colony_plan *ret_plan)
 {
 	struct chance chance = chance_stream(seed, 0, 0);
-	struct colony_plan plan = {.seed = seed, .lease_ns = 3 * COLONY_SECOND};
+	struct colony_plan plan = {
+	        .seed = seed, .orders = seed % 3 == 0, .lease_ns = 3 * COLONY_SECOND};
 	uint64_t lease = plan.lease_ns;
 
 	plan.algorithm = draw_algorithm(&chance);

@@ -17,7 +17,8 @@ static const char help[] =
         "\n"
         "Runs whole members in virtual time: born from a list, or joining; with connections that\n"
         "are cut at any byte, processes that are killed, paused and leave, and disks that are\n"
-        "lost. Then heals everything and demands that every client is let in.\n"
+        "lost. In every third an operator gives orders. Then heals everything and demands that\n"
+        "every client is let in, and orders are obeyed.\n"
         "\n"
         "  --seed S      one run (default 1)\n"
         "  --seeds A..B  a run for each\n"
@@ -124,10 +125,13 @@ static uint64_t run_all(FILE *trace)
 		sum.bytes += result.bytes;
 		sum.kills += result.kills;
 		sum.wipes += result.wipes;
+		sum.orders += result.orders;
 	}
 	printf("%" PRIu64 " runs, %" PRIu64 " failed: %" PRIu64 " events, %" PRIu64
-	       " grants, %" PRIu64 " processes ended, %" PRIu64 " disks lost; %016" PRIx64 "\n",
-	       seed - seed_first, failures, sum.events, sum.grants, sum.kills, sum.wipes, sum.hash);
+	       " grants, %" PRIu64 " orders, %" PRIu64 " processes ended, %" PRIu64
+	       " disks lost; %016" PRIx64 "\n",
+	       seed - seed_first, failures, sum.events, sum.grants, sum.orders, sum.kills,
+	       sum.wipes, sum.hash);
 	printf("%" PRIu64 " connections, %" PRIu64 " cut, %" PRIu64 " bytes\n", sum.connections,
 	       sum.cuts, sum.bytes);
 	return failures;
