@@ -170,16 +170,24 @@ class Strangers(TlsTest):
         self.node.says("127.0.0.1: its TLS handshake takes too long")
 
     def test_malformed_and_oversized_records(self):
-        for bytes_sent in (b"\x16\x03\x01\xff\xff" + bytes(1 << 16), b"\x16\x03\x03\x00\x00", b"\x17\x03\x03\x00\x05hello",
-                           b"\x16\x03\x01\x00\x20" + b"\xff" * 32, b"\x15\x03\x03\x00\x02\x02\x28",
-                           b"\x16\x03\x01\x40\x00" + b"\x01\x00\xff\xff" + bytes(16380) + b"\x16\x03\x01\x40\x00" + bytes(16384)):
-            connection = self.dial()
+        record_overflow, unexpected_message = (b"\x15\x03\x03\x00\x02\x02" + code for code in (b"\x16", b"\x0a"))
+        slow = "its TLS handshake takes too long"
+        for bytes_sent, alert, line in (
+                (b"\x16\x03\x01\xff\xff" + bytes(1 << 16), record_overflow, "TLS fails: packet length too long"),
+                (b"\x16\x03\x03\x00\x00", b"", slow),
+                (b"\x17\x03\x03\x00\x05hello", unexpected_message, "TLS fails: unexpected message"),
+                (b"\x16\x03\x01\x00\x20" + b"\xff" * 32, unexpected_message, "TLS fails: unexpected message"),
+                (b"\x15\x03\x03\x00\x02\x02\x28", unexpected_message, "TLS fails: unexpected message"),
+                (b"\x16\x03\x01\x40\x00" + b"\x01\x00\xff\xff" + bytes(16380) + b"\x16\x03\x01\x40\x00" + bytes(16384), b"", slow)):
+            connection, answer = self.dial(), b""
             try:
                 connection.sendall(bytes_sent)
-                while connection.recv(4096):
-                    pass
+                while data := connection.recv(4096):
+                    answer += data
             except ConnectionError:
                 pass
+            self.assertEqual(answer, alert, bytes_sent[:12])
+            self.node.says("127.0.0.1: " + line)
         connection = self.secure(self.certificates.make("node", "n9")) # after the handshake
         raw = socket.socket(fileno=os.dup(connection.fileno()))
         self.addCleanup(raw.close)
@@ -233,6 +241,8 @@ class Strangers(TlsTest):
         with self.node.client() as client: # the node's own clients notice nothing
             self.assertGreater(client.call("LOCK", "y"), 0)
         until("all are closed", lambda: self.node.fds() <= before + 4)
+        self.node.says("127.0.0.1: too many connections that do not show who they are: the oldest ones are closed")
+        self.assertRegex(self.node.log(), "127.0.0.1: (its TLS handshake takes too long|it says nothing about itself)")
         for connection in flood:
             connection.close()
         connection = self.secure(self.certificates.make("node", "n9"))
@@ -409,6 +419,32 @@ class Nodes(TlsTest):
             secure.says("it does not use TLS, and this node talks only to nodes that do")
             self.assertEqual(len(cluster[0].status()["members"]), 2)
 
+    def test_a_wire_of_one_byte_a_second(self):
+        """Both sides give the handshake up, and say so."""
+        with self.cluster(2) as cluster, socket.create_server(("127.0.0.1", 0)) as wire:
+            epoch = cluster[0].status()["epoch"]
+            newcomer = Node(cluster.folder, "n3", ["--listen", f"127.0.0.1:{free_port()}", "--join",
+                                                   f"127.0.0.1:{wire.getsockname()[1]}", *self.certificates.options("n3")])
+            cluster.nodes.append(newcomer)
+            newcomer.start()
+            slow, _ = wire.accept()
+            with slow, socket.create_connection(("127.0.0.1", cluster.ports[0]), 30) as far:
+                far.sendall(slow.recv(6)) # enough to see that this is TLS
+                try:
+                    while True:
+                        far.sendall(slow.recv(1))
+                        far.settimeout(1)
+                        try:
+                            if far.recv(1) == b"":
+                                break
+                        except TimeoutError:
+                            pass
+                except ConnectionError:
+                    pass
+            newcomer.says(f"127.0.0.1:{wire.getsockname()[1]}: its TLS handshake takes too long")
+            cluster[0].says("127.0.0.1: its TLS handshake takes too long")
+            self.assertEqual((cluster[0].status()["epoch"], len(cluster[0].status()["members"])), (epoch, 2))
+
     def test_a_removed_member_stays_out(self):
         with self.cluster(3, "--lease", "1s") as cluster:
             with cluster[0].client() as client:
@@ -417,6 +453,8 @@ class Nodes(TlsTest):
             cluster[2].end()
             cluster[2].start()
             until("it is told", lambda: cluster[2].log().count("an operator, who has removed this node") > 1)
+            line = r"n3, 127\.0\.0\.1.*: an operator has removed it: it stays out until 'baton member invite' names it"
+            until(lambda: "another says so: " + cluster.logs(), lambda: any(re.search(line, cluster[index].log()) for index in range(2)))
             self.assertEqual(len(cluster[0].status()["members"]), 2)
 
     def test_wrong_files_are_refused_at_the_start(self):

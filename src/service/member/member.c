@@ -57,6 +57,13 @@ void member_met(struct member *member, struct post *post)
 	member->refusal[0] = '\0';
 	if (member->meeting != NULL && charter_exists(&post->call.charter))
 		meeting_met(member->meeting);
+	/* The removed node is told by bulletins; this is for the operator of this one. */
+	if (member->voter != NULL &&
+	    state_forbids(voter_state(member->voter), entry_text_of(post->call.name)))
+		member_complain(member, post->call.name,
+		                post->dialled ? post->address : post->connection->from,
+		                "an operator has removed it: it stays out until 'baton member "
+		                "invite' names it");
 }
 
 /* --- packets --- */
