@@ -444,6 +444,13 @@ bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t ser
 	       (kind == BULLETIN_ELECTORS && tenant_unanswered(tenant));
 }
 
+bool tenant_believes_own(const struct tenant *tenant, const struct bulletin *bulletin)
+{
+	struct in in = bulletin->electors;
+
+	return bulletin->kind != BULLETIN_ELECTORS || in_uint(&in) > tenant->electors.index;
+}
+
 bool tenant_must_tell(const struct tenant *tenant, const struct electors *voters,
                       const struct petition *petition)
 {

@@ -93,6 +93,13 @@ bool tenant_believes_voter(const struct tenant *tenant, const char *name, uint64
 bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t server,
                      enum bulletin_kind kind);
 /*
+ * Does this member believe a bulletin of the voter in its own process? Always, except for a list of
+ * voters that is not newer than the one it knows. The log of its own voter may be old: other voters
+ * may have replaced that voter while this host was down. Its old list would come first each time, and
+ * the member would believe voters of long ago instead of those who answer.
+ */
+bool tenant_believes_own(const struct tenant *tenant, const struct bulletin *bulletin);
+/*
  * Must this member itself tell a petitioner who votes? `voters` is the list in the log of this
  * process's own voter, or NULL if it has none. Yes if it has none; or if that list is older than
  * what this member was told, and the petitioner knows no voters that answer.

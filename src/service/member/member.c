@@ -286,6 +286,15 @@ static void send_letter(struct member *member, const struct voter_effect *effect
 	               effect->size);
 }
 
+static void take_own_bulletin(struct member *member, const uint8_t *bytes, size_t size)
+{
+	struct bulletin bulletin;
+
+	must(bulletin_read(bytes, size, &bulletin));
+	if (tenant_believes_own(resident_tenant(member->resident), &bulletin))
+		resident_bulletin(member->resident, bytes, size, member->now);
+}
+
 static bool take_from_voter(struct member *member, const struct voter_effect *effect,
                             struct member_effect *ret_effect)
 {
@@ -298,8 +307,7 @@ static bool take_from_voter(struct member *member, const struct voter_effect *ef
 		return false;
 	case VOTER_NOTIFY:
 		if (effect->process == member->process)
-			resident_bulletin(member->resident, effect->bytes, effect->size,
-			                  member->now);
+			take_own_bulletin(member, effect->bytes, effect->size);
 		else
 			post_to_process(member, effect->process, PACKET_BULLETIN, effect->bytes,
 			                effect->size);

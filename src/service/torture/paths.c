@@ -179,16 +179,16 @@ void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind 
 		fly(realm, from, to, kind, bytes, size, 3 * delay);
 }
 
-/* A process believes its own voter. Of others, it believes those that its tenant believes. */
 static bool is_believed(const struct realm *realm, uint32_t place, const struct datagram *datagram)
 {
+	const struct tenant *tenant = resident_tenant(realm->hosts[place].resident);
 	struct bulletin bulletin;
 
-	return datagram->from == place ||
-	       (bulletin_read(datagram->bytes, datagram->size, &bulletin) &&
-	        tenant_believes(resident_tenant(realm->hosts[place].resident),
-	                        realm->hosts[datagram->from].name, datagram->server,
-	                        bulletin.kind));
+	if (!bulletin_read(datagram->bytes, datagram->size, &bulletin))
+		return false;
+	return datagram->from == place ? tenant_believes_own(tenant, &bulletin)
+	                               : tenant_believes(tenant, realm->hosts[datagram->from].name,
+	                                                 datagram->server, bulletin.kind);
 }
 
 /* The member of a process tells a petitioner who votes, if it must. */
