@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One founder's answer to this node's present nonce. */
+/* What a founder has answered to the nonce that this node uses now. */
 struct founder {
-	/* The last nonce from this founder, which our messages repeat to it; 0: it was never
-	 * heard. */
+	/* The last nonce from this founder, which our messages repeat to it; 0: none has come from
+	 * it yet. */
 	uint64_t nonce;
-	uint64_t number; /* the greatest number of its messages with this nonce */
+	uint64_t number; /* the greatest number among this founder's messages with `nonce` */
 	bool answered;   /* the founder has answered; the fields below are its answer */
 	uint64_t server; /* the id of the founder's data directory */
 	uint64_t base;
@@ -23,7 +23,7 @@ struct birth {
 	struct birth_options options;
 	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
 	char *agreement;
-	struct birth_record record; /* the record that the disk has */
+	struct birth_record record; /* the record that is on this node's disk */
 	/* The record that `wish` is about: the one to write, or that of the cluster to found or to
 	 * join. */
 	struct birth_record wished;
@@ -252,7 +252,7 @@ static uint64_t server_of(const struct birth *birth, uint32_t place)
 	return place == birth->options.self ? birth->options.server : birth->founders[place].server;
 }
 
-/* Does the record still name the data directory of every node? */
+/* Does every node still have the data directory that the record names for it? */
 static bool is_present(const struct birth *birth, const struct birth_record *record)
 {
 	if (record->stage != BIRTH_RECORD || record->founders.count != birth->options.count)
@@ -312,7 +312,7 @@ static void stop_differing(struct birth *birth, uint32_t place, struct entry_tex
 	         (int)(own.size < SHOWN_MAX ? own.size : SHOWN_MAX), own.bytes);
 }
 
-/* Has another node the data directory that this one says it has? Then one was copied. */
+/* Has another node reported the same data directory? Then one of the two is a copy. */
 static bool is_copied(const struct birth *birth, uint32_t place, uint64_t server)
 {
 	for (uint32_t i = 0; i < birth->options.count; i++) {
@@ -353,8 +353,8 @@ static bool all_have(const struct birth *birth, const struct birth_record *recor
 	return true;
 }
 
-/* Another node has a first log. If the log is that of our own record, this node makes the same log;
- * otherwise it joins that cluster. */
+/* Handles the news that another node has a first log. If it is the log of our own record, this node
+ * makes the same log; otherwise this node joins that cluster. */
 static void meet_life(struct birth *birth, struct cluster_id cluster)
 {
 	if (birth->record.stage == BIRTH_LIFE) {
@@ -387,8 +387,8 @@ static void decide(struct birth *birth)
 	}
 }
 
-/* Does the record name the nodes of the list, each with a data directory of its own? No first log
- * can be made of another. */
+/* Does the record name the nodes of the list, each with a data directory of its own? Otherwise no
+ * first log can be made from it. */
 static bool is_sound(const struct birth *birth, const struct birth_record *record)
 {
 	const struct electors *founders = &record->founders;
@@ -460,8 +460,8 @@ bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_
 		bool late = founder->nonce == saying.nonce && saying.number < founder->number;
 		founder->nonce = saying.nonce;
 		founder->number = late ? founder->number : saying.number;
-		/* The founder runs as a new process, and may have lost its disk: the life of which
-		 * its old process told may be gone. */
+		/* The founder runs as a new process and may have lost its disk. So the first log
+		 * that its old process told of may be gone. */
 		if (again && place == 0 && !is_over(birth))
 			meet_again(birth);
 		else if (!late && saying.echo == birth->nonce && !is_over(birth))

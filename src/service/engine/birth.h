@@ -5,11 +5,10 @@
  * A data directory has nothing, or a birth record (the cluster's identity and the data directories
  * of all nodes), or a life (the first log). The node with the smallest name is the founder:
  *
- * 	All nodes have told what they have, and nobody has a life. → The founder writes a birth
- * 	record and tells so. Each other node writes the same one and
- * 	  tells so.
- * 	→ All have the record. The founder makes the first log. Each other node makes the same log
- * 	  when it hears that somebody has the life of its own birth record.
+ * 	1. All nodes tell what they have. If nobody has a life, the founder writes a birth record
+ * 	   and tells the others. Each of them writes the same record and tells so.
+ * 	2. When all have the record, the founder makes the first log. Each other node makes the
+ * 	   same log when it hears that somebody has the life that belongs to its birth record.
  *
  * A record alone is not a life: if a node comes back with an empty disk, all nodes meet again and
  * the founder writes another record. If a node hears of a life and does not have the record that
@@ -50,11 +49,12 @@ struct birth_record {
 struct birth_options {
 	const char *const *names, *const *addresses; /* the nodes of the list, sorted by name */
 	uint32_t count;
-	uint32_t self;                     /* the index of this node in the list */
-	uint64_t server;                   /* the id of this node's data directory; not 0 */
-	uint64_t base;                     /* where this node alone would let the fences begin */
+	uint32_t self;   /* the index of this node in the list */
+	uint64_t server; /* the id of this node's data directory; not 0 */
+	/* The fence with which this node alone would let the cluster begin. */
+	uint64_t base;
 	const char *agreement;             /* lines that must be the same at all nodes; copied */
-	const struct birth_record *record; /* the record that the disk has; copied */
+	const struct birth_record *record; /* the record that is on this node's disk; copied */
 	uint64_t (*draw)(void *context);   /* returns a random number */
 	void *context;
 };

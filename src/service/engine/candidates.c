@@ -27,8 +27,8 @@ static struct absence *find_absence(const struct candidates *candidates, const c
 	return NULL;
 }
 
-/* Returns room for another absence. If there is none, the oldest is forgotten: its name has waited for
- * longest. */
+/* Returns room for another absence. If all room is used, the oldest absence is forgotten, because
+ * its name has waited longest. */
 static struct absence *make_absence(struct candidates *candidates)
 {
 	struct absence *oldest = candidates->absences;
@@ -78,8 +78,8 @@ static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint6
 	return petitioner->heard + 2 * rhythm_interval(lease) > now;
 }
 
-/* How long a candidate must have been heard before it may join: one that comes and goes must not
- * disturb the members. If the view is empty there are none to disturb. */
+/* Returns how long a candidate must have been heard before it may join. A candidate that comes and
+ * goes must not disturb the members. If the view is empty, there are no members to disturb. */
 static uint64_t patience_of(const struct agreed_state *state, uint64_t usual)
 {
 	return state->seats_count == 0 ? 0 : usual;

@@ -2,10 +2,10 @@
  * Decides which members' leases are not renewed although they ask, because the others cannot work
  * with them:
  *
- * 	a member whose petitions arrive but which does not receive the acknowledgements, one of two
- * 	members that lack a link that the view needs, the member whose REPORT is missing at most of
- * 	the others, all members that are cut off from most of the others, because links are named
- * 	and one is gone.
+ * 	- a member whose petitions arrive, but which does not receive the acknowledgements;
+ * 	- one of two members that lack a link to each other which the view needs;
+ * 	- the member whose REPORT is missing at most of the others;
+ * 	- all members that are cut off from most of the others because a named link is gone.
  *
  * The lease of such a member runs out by the member's own clock. The member is then removed like
  * any other, and joins again when it can serve. Nothing in this file removes a member: a wrong
@@ -28,8 +28,8 @@ struct complaints {
 	struct wanting_pair *pairs;
 	uint32_t pairs_count;
 	size_t pairs_size;
-	uint64_t epoch; /* the epoch of stalled_since */
-	/* Since when at least one member is not active in that epoch; 0: all are active. */
+	uint64_t epoch; /* the epoch to which `stalled_since` belongs */
+	/* Since when at least one member is not active in `epoch`; 0: all are active. */
 	uint64_t stalled_since;
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a server of the log was last heard. */
+/* A server of the log, and when it was last heard. */
 struct server_note {
 	uint64_t id, heard;
 	bool seen;
@@ -44,8 +44,8 @@ void electorate_begin(struct electorate_memory *electorate, uint64_t now)
 
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost)
 {
-	/* Four voters of which one is lost must not become five: they count as three that get a
-	 * successor. */
+	/* If one of four voters is lost, they must not become five: they count as three, and the
+	 * lost one gets a successor. */
 	if (able >= 7 || (able >= 5 && (voters >= 5 || voters - lost >= 4)))
 		return 5;
 	/* Two voters are a step between one and three, or what is left while one of three is
@@ -62,7 +62,8 @@ struct looking {
 	uint32_t standing_count;
 	uint64_t now;
 	uint32_t voters, lost; /* how many voters there are, and how many of them are lost */
-	/* The voter that a server wanted by an operator replaces; NULL: none. It counts as lost. */
+	/* The voter that makes room for a server which an operator wants; NULL: none. It counts as
+	 * lost. */
 	const struct electorate_server *displaced;
 };
 
@@ -224,8 +225,8 @@ static bool is_gone(const struct looking *looking, const struct electorate_serve
 	return !server->heard || has_successor(looking, server);
 }
 
-/* Without this server, could the other voters lose one more and still agree? One of them may
- * already be lost without anybody having noticed, and then they could never agree again. */
+/* If this server is removed, could the other voters lose one more and still agree? They must: one
+ * of them may already be lost, and nobody has noticed it. */
 static bool can_spare(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t others = 0, there = 0;
@@ -269,8 +270,8 @@ static struct electorate_wish remove_lost(const struct looking *looking)
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* Returns how valuable this voter is: if there is one voter too many, the least valuable one goes.
- * A leader hands over the lead before it goes. */
+/* Returns how valuable this voter is. If there is one voter too many, the least valuable one is
+ * removed. A leader first hands over the lead. */
 static uint32_t worth(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t leads = server->leads, wanted = server->wanted,
@@ -328,9 +329,9 @@ static struct electorate_wish bring_in(const struct looking *looking,
 	return (struct electorate_wish){.kind = ELECTORATE_PROMOTE, .server = chosen[0]->server};
 }
 
-/* Chooses the voter that must make room for a wanted node: while the wanted node does not vote yet,
- * and also after it does, if the number of voters is even. If a voter is lost anyway, the wanted
- * node takes its place. */
+/* Chooses the voter that must make room for a node that an operator wants. Such a voter is needed
+ * while the wanted node does not vote yet; and also afterwards, if the number of voters is even. If
+ * a voter is lost anyway, the wanted node takes its place. */
 static void displace(struct looking *looking)
 {
 	const struct electorate_server *least = NULL;

@@ -1,25 +1,25 @@
 /*
- * Decides who should vote. The leader of the voters makes one change at a time; this chooses the
- * next.
+ * Decides who should vote. The leader of the voters makes one change at a time; this file chooses
+ * the next.
  *
  * 	There is 1 voter at first, 3 as soon as three servers can vote, and 5 as soon as seven can.
  * 	A lost voter is replaced by the longest-standing candidate, once that one has caught up.
  * 	Five voters may become three again; three never become fewer.
  *
- * An operator may want a name to vote, or not to vote. A wanted one takes the place of a voter that
- * nobody asked for. An unwanted one stays until another can take its place.
+ * An operator may want a name to vote, or not to vote. A wanted server takes the place of a voter
+ * that no operator asked for. An unwanted voter stays until another server can take its place.
  *
- * Members and witnesses with a data directory can vote after they have stood for some time.
+ * Members and witnesses with a data directory can vote after they have been there for some time.
  * Newcomers first catch up as standbys, before anything else changes.
  *
- * Then the order of removal and promotion matters, in case another server fails for good at the
- * same moment. A voter whose disk is lost is removed before its successor is promoted: with three
- * voters the remaining two must agree in either order, and this way they still can if the successor
- * fails too. A voter that is only silent may come back, and a forbidden one is still there: these
- * are removed after the promotion. Then any one of the four may fail for good, and the other three
- * are still a majority once they are all back. When the number of voters shrinks, voters that are
- * gone are removed first. A voter that is there is removed only if the others could then lose one
- * more and still agree.
+ * The order of removal and promotion matters, in case another server fails for good at the same
+ * moment. A voter whose disk is lost is removed before its successor is promoted: with three voters
+ * the remaining two must agree in either order, and this way they still can if the successor fails
+ * too. A voter that is only silent may come back, and a forbidden voter is still there: both are
+ * removed after the promotion. Then any one of the four may fail for good, and the other three are
+ * still a majority once they are all back. When the number of voters shrinks, voters that are gone
+ * are removed first. A voter that is there is removed only if the others could then lose one more
+ * and still agree.
  *
  * A decision here can be wrong, for instance about which server is dead. That costs only
  * availability, because the log makes every change safe.

@@ -146,8 +146,8 @@ bool entry_next(struct log_entry *entry, struct entry_part *ret_part)
 
 /* --- entries --- */
 
-/* The name, and the id of the order. Older versions wrote only names that their leader knew, and no
- * id. */
+/* Reads the name and the id of an order. Older versions wrote no id, and only names that their
+ * leader knew. */
 static void read_order(struct log_entry *entry, struct in *in)
 {
 	entry->name = entry_get_text(in, 1, ENTRY_NAME_MAX);

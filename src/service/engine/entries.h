@@ -84,9 +84,10 @@ struct entry_part {
 	struct entry_text address;
 };
 
-/* The id of an order: the member's process that gave it, and a number that the process used once. */
+/* The id of an order: the member's process that gave it, and a number that the process used
+ * once. */
 struct order_id {
-	uint64_t process, number; /* process 0: the order has no id */
+	uint64_t process, number; /* process 0: the order has no id (older versions) */
 };
 
 struct log_entry {

@@ -41,8 +41,8 @@ static void set_user(struct invitation *invitation, struct entry_text user)
 	invitation->user[user.size] = '\0';
 }
 
-/* Forgetting a used or expired invitation is safe: an unknown one is refused too, only with other
- * words. */
+/* It is safe to forget a used or expired invitation. An unknown invitation is refused too; only the
+ * reason that the guest reads is another. */
 static void forget_spent(struct invitations *invitations, uint64_t time)
 {
 	uint32_t kept = 0;

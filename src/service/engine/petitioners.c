@@ -94,7 +94,7 @@ static void drop(struct petitioners *petitioners, struct petitioner *petitioner)
 	*petitioner = petitioners->list[--petitioners->count];
 }
 
-/* Forgets the process of that name that was silent for longest, if there are many. */
+/* If many processes of this name are known, forgets the one that was silent for longest. */
 static void drop_namesake(struct petitioners *petitioners, struct entry_text name)
 {
 	struct petitioner *oldest = NULL;
@@ -127,7 +127,7 @@ static struct petitioner *add(struct petitioners *petitioners, const struct peti
 	return petitioner;
 }
 
-/* Petitions may overtake each other: one with a smaller number is out of date. */
+/* Ignores a petition with a smaller number than the last: petitions may overtake each other. */
 struct petitioner *petitioners_take(struct petitioners *petitioners,
                                     const struct petition *petition, uint64_t now)
 {

@@ -34,8 +34,8 @@ struct petitioner {
 	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
 	uint32_t asides;          /* how often in a row this candidate was set aside, up to 3 */
 	uint64_t aside_until; /* until when this candidate is set aside, because it lacked a link */
-	/* The first acknowledged number that the petitioner has not confirmed, and when the
-	 * acknowledgement was sent. */
+	/* The first number that was acknowledged and that the petitioner has not confirmed, and
+	 * when the acknowledgement was sent. */
 	uint64_t told, told_since;
 	bool withheld; /* the petitioner's lease is no longer renewed */
 };
@@ -43,8 +43,8 @@ struct petitioner {
 enum {
 	PETITIONERS_MAX = 2 * STATE_SEATS_MAX,
 	/* How many processes of one name are remembered. A node that is started again and again has
-	 * several. If a node invents processes, only other processes of its own name are
-	 * forgotten. */
+	 * several. If a node invents processes, it can only displace other processes of its own
+	 * name. */
 	PETITIONERS_NAMESAKES_MAX = 8,
 };
 
@@ -59,8 +59,8 @@ void petitioners_free(struct petitioners *petitioners);
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
 /* Was a process of this name heard lately? */
 bool petitioners_know(const struct petitioners *petitioners, struct entry_text name);
-/* Returns the greatest version that all members and all these voters have said they can speak; 0 if one
- * of them was not heard, or if there is none. */
+/* Returns the greatest version that all members and all these voters can speak, as they have said.
+ * Returns 0 if one of them was not heard, or if there is no such version. */
 uint64_t petitioners_version(const struct petitioners *petitioners,
                              const struct agreed_state *state, const struct electors *electors);
 /* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many

@@ -81,10 +81,10 @@ static void copy_text(char *to, struct entry_text text)
 }
 
 /*
- * Finds what is forgotten first when there is no room for another name: what an operator has
- * forbidden never is. Members that come and go only leave removals behind, and their next absence is
- * then as short as the first. All voters forget alike, because the order of the names is part of the
- * state.
+ * Finds the record to forget when there is no room for another name. A name that an operator has
+ * forbidden is never forgotten. Other names have only a count of removals: if it is forgotten,
+ * their next wait before they may join is as short as the first. All voters forget the same name,
+ * because the order of the names is part of the state.
  */
 static struct name_record *find_forgettable(const struct agreed_state *state)
 {
@@ -216,8 +216,8 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 	if (state_forbids(state, part->name) || state->seats_count == STATE_SEATS_MAX)
 		return false;
 	if (seat != NULL) {
-		/* If another process has the seat, its lease may still be valid. Only its removal
-		 * frees the seat, never another process' join. */
+		/* If another process has the seat, its lease may still be valid. Only a removal
+		 * frees the seat; the join of another process never does. */
 		if (seat->process == part->process)
 			seat->renewed = state->index;
 		return false;
@@ -238,7 +238,7 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 
 /* --- entries --- */
 
-/* The new epoch's fences begin above all that the last epoch can have granted. */
+/* Begins the new epoch's fences above all fences that the last epoch can have granted. */
 static void begin_epoch(struct agreed_state *state)
 {
 	state->epoch++;
@@ -293,7 +293,8 @@ static void extend(struct agreed_state *state, const struct log_entry *entry)
 		state->limit += more;
 }
 
-/* Nobody gets a certificate in the name of a member, or of a node that an operator has removed. */
+/* Is the name free? Nobody gets a certificate in the name of a member, or of a node that an
+ * operator has removed. */
 static bool is_free(const struct agreed_state *state, struct entry_text name)
 {
 	return state_seat(state, name) == NULL && !state_forbids(state, name);
@@ -338,7 +339,8 @@ static void remember_order(struct agreed_state *state, struct order_id order)
 	state->orders[state->orders_count++] = order;
 }
 
-/* An order that was obeyed already, or about a name for which there is no room, is void. */
+/* Carries out an operator's order about a name. An order that was obeyed already is void; so is an
+ * order about a name for which there is no room. */
 static void obey(struct agreed_state *state, const struct log_entry *entry)
 {
 	bool idle = entry->kind == ENTRY_ALLOW && !state_forbids(state, entry->name);
@@ -399,7 +401,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 
 /* --- rescue --- */
 
-/* The log of a rescued cluster may lack the last EXTENDs. This is more than they can have added. */
+/* More fences than the last EXTENDs can have added, which the log of a rescued cluster may lack. */
 #define RESCUE_FENCES (UINT64_C(1) << 40)
 
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base)
@@ -413,7 +415,7 @@ bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_
 	state->limit = limit;
 	state->settings.cluster = cluster;
 	state->rescued = true;
-	/* Nodes were removed while the old cluster died. They need not wait to join the new one. */
+	/* Nodes that were removed while the old cluster died need not wait to join the new one. */
 	for (uint32_t i = 0; i < state->names_count; i++)
 		state->names[i].strikes = 0;
 	return true;

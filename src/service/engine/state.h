@@ -18,7 +18,8 @@ enum {
 	STATE_STRIKES_MAX = 7,
 	STATE_SEATS_MAX = 1 << 12,
 	STATE_NAMES_MAX = 1 << 12, /* how many names are remembered, members or not */
-	/* While this many names are forbidden, no further one that the leader does not know is. */
+	/* While at least this many names are forbidden, only names that the leader knows can be
+	 * forbidden. */
 	STATE_STRANGERS_MAX = 1 << 11,
 	STATE_ORDERS_MAX = 256, /* how many orders are remembered */
 };
@@ -103,19 +104,19 @@ const struct seat *state_process(const struct agreed_state *state, uint64_t proc
 /* Finds the record of a name. Returns NULL if there is none. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
 /*
- * Is there room for the name in this order? Not if as many names are forbidden as may be remembered.
- * And not if half as many are and the leader did not know the name: then nobody who invents names can
- * keep an operator from removing a node that is there.
+ * Is there room for the name of this order? No, if all room is taken by names that are forbidden.
+ * If half of the room is, only a name that the leader knew has room. So nobody can prevent, by
+ * inventing names, that an operator removes a node that exists.
  */
 bool state_has_room(const struct agreed_state *state, const struct log_entry *order);
-/* Was this order obeyed? An order that was obeyed is void when it comes again, so that it cannot undo
- * a later one. Only the last STATE_ORDERS_MAX orders are remembered. */
+/* Was this order obeyed? If an order that was obeyed comes again, it is void, so that it cannot
+ * undo a later one. Only the last STATE_ORDERS_MAX orders are remembered. */
 bool state_obeyed(const struct agreed_state *state, struct order_id order);
 /* Has an operator removed this name, and not allowed it since? */
 bool state_forbids(const struct agreed_state *state, struct entry_text name);
 
-/* Would this INVITE, ADMIT or order change the state? If not, it need not be proposed again. Returns
- * false for all other kinds of entries. */
+/* Would this INVITE, ADMIT or order change the state? If not, it need not be proposed again.
+ * Returns false for all other kinds of entries. */
 bool state_wants(const struct agreed_state *state, const struct log_entry *entry);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the

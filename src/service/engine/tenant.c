@@ -225,7 +225,8 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .acknowledged = tenant->acknowledged,
 	        .lease_ns = tenant->lease_ns,
 	        .prospect = tenant->prospect,
-	        /* Whoever gets no answer from the voters that it knows wants every list. */
+	        /* A process that gets no answer from the voters that it knows asks for any list of
+	         * voters. */
 	        .electors = tenant->unanswered < UNANSWERED_MAX ? tenant->electors.index : 0,
 	        .server = tenant->server,
 	        .witness = tenant->witness,
@@ -378,8 +379,9 @@ static void take_view(struct tenant *tenant, const struct bulletin *bulletin)
 		find_peers(tenant);
 }
 
-/* A later list replaces an earlier one. If the voters of this list do not answer, any other list
- * does: this one may be a lie with an index that no honest list ever has. */
+/* A later list replaces an earlier one. If the voters of the present list do not answer, any other
+ * list replaces it: the present list may be a lie, with an index that no honest list ever
+ * reaches. */
 static void take_electors(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	struct in in = bulletin->electors;

@@ -82,13 +82,14 @@ struct tenant_peer {
 
 /* Returns the voters, as far as they are known. */
 const struct electors *tenant_electors(const struct tenant *tenant);
-/* Does this member believe that the node with that name and data directory votes? One that was never
- * told who votes believes those whom it was told to ask. */
+/* Does this member believe that the node with that name and data directory votes? A member that was
+ * never told who votes believes the nodes that it was configured to ask. */
 bool tenant_believes_voter(const struct tenant *tenant, const char *name, uint64_t server);
 /*
  * Does this member believe a bulletin of that node? Only voters know what was agreed upon. While
- * those that this member knows answer, nobody else can tell it of a view, or of other voters. If none
- * has answered for a lease, they may all have been replaced; then any member may tell who votes now.
+ * the voters that this member knows answer, it believes nobody else about a view or about other
+ * voters. If none has answered for a lease, they may all have been replaced; then it believes any
+ * member about who votes now.
  */
 bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t server,
                      enum bulletin_kind kind);
@@ -101,11 +102,11 @@ bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t ser
 bool tenant_believes_own(const struct tenant *tenant, const struct bulletin *bulletin);
 /*
  * Must this member itself tell a petitioner who votes? `voters` is the list in the log of this
- * process's own voter, or NULL if it has none. Yes if it has none; or if that list is older than
- * what this member was told, and the petitioner knows no voters that answer.
+ * process's own voter, or NULL if it has no voter. Yes, if it has no voter; or if that list is
+ * older than the one that this member was told, and the petitioner knows no voters that answer.
  *
- * The voter itself never passes on what its member was told. Others believe a voter, and what the
- * member was told may be a lie: it would spread to all.
+ * The voter itself never passes on what its member was told. Others believe a voter, but the member
+ * may have been told a lie, which would then spread to all.
  */
 bool tenant_must_tell(const struct tenant *tenant, const struct electors *voters,
                       const struct petition *petition);

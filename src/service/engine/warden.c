@@ -122,7 +122,8 @@ static void notify(struct warden *warden, const struct petitioner *petitioner)
 	for (uint32_t i = 0; i < chosen; i++) {
 		const struct petitioner *other =
 		        petitioners_find(&warden->petitioners, candidates->prospects[i]);
-		if (other != NULL) /* namesakes may have displaced it since it was chosen */
+		/* Other processes of its name may have displaced it since it was chosen. */
+		if (other != NULL)
 			prospects[count++] =
 			        (struct prospect){entry_text_of(other->name),
 			                          entry_text_of(other->address), other->process};
@@ -632,8 +633,9 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 	 * be the first member. */
 	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
 		warden->beat = warden->now;
-	/* A leader answers every petition of an outsider. One that has to wait before it may join,
-	 * or a witness, would otherwise take silence for a cluster without a leader. */
+	/* A leader answers every petition of a process that is not a member. Otherwise a candidate
+	 * that has to wait before it may join, or a witness, would take silence for a cluster
+	 * without a leader. */
 	if (lacks_news(warden, petitioner) || (warden->leads && petitioner->candidate_since != 0))
 		notify(warden, petitioner);
 	if (petitioner->electors < warden->electors.index) {
@@ -711,7 +713,8 @@ static bool is_known(const struct warden *warden, struct entry_text name)
 	       petitioners_know(&warden->petitioners, name);
 }
 
-/* A name that nobody has may be forbidden: its node may have left, and must not come back. */
+/* Proposes an order. A name that nobody has may be forbidden too: its node may have left, and must
+ * not come back. */
 static enum refusal propose_order(struct warden *warden, const struct log_entry *entry)
 {
 	struct log_entry order = *entry;
@@ -744,7 +747,7 @@ enum refusal warden_request(struct warden *warden, const struct log_entry *entry
 
 /* --- creating and freeing --- */
 
-/* A snapshot does not tell when a lease was renewed or a member removed. So count from now. */
+/* A snapshot does not tell when a lease was renewed or a member removed. So both count from now. */
 bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
 {
 	advance(warden, now);

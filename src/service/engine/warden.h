@@ -51,8 +51,8 @@ const struct agreed_state *warden_state(const struct warden *warden);
 /* Applies the next committed entry. */
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 void warden_leads(struct warden *warden, bool leads, uint64_t now);
-/* Sets the committed list of voters, which is in this voter's own log. An older list than the last is
- * ignored. The list is copied. */
+/* Sets the committed list of voters, which is in this voter's own log. A list that is older than
+ * the last one is ignored. The list is copied. */
 void warden_electors(struct warden *warden, const struct electors *electors);
 /* Lists all processes with a data directory that were heard lately. The caller frees the list; its
  * names are valid until the next call. */

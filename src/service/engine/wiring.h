@@ -1,6 +1,6 @@
 /*
- * Tells which members of a view need a link to each other: all pairs; or those that are neighbours
- * in a topology, with the members numbered in the order of their names; or those that a list of
+ * Tells which members of a view need a link to each other. These are all pairs; or neighbours in a
+ * topology, with the members numbered in the order of their names; or the pairs that a list of
  * links names.
  */
 #ifndef ENGINE_WIRING_H
