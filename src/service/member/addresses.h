@@ -1,13 +1,13 @@
 /*
- * The addresses of members and voters that a member has heard of. It asks there when the voters that
- * it knows do not answer, and after a restart.
+ * The addresses of members and voters that a member has heard of. The member asks at these
+ * addresses after a restart, and when the voters that it knows do not answer.
  */
 #ifndef MEMBER_ADDRESSES_H
 #define MEMBER_ADDRESSES_H
 
 struct member;
 
-/* Beyond this number, those are forgotten whose names are no longer in use. */
+/* If there are more addresses than this, those whose names are no longer in use are forgotten. */
 enum { ADDRESSES_MAX = 512 };
 
 /* Remembers the address of a name, and has the driver store it if it is new. */

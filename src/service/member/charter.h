@@ -10,7 +10,7 @@
 
 enum { CHARTER_SETTINGS_MAX = 4096 };
 
-/* A struct of zeros is an empty charter: there is none. */
+/* A struct of zeros is an empty charter: the node belongs to no cluster. */
 struct charter {
 	struct cluster_id cluster;
 	uint64_t base;  /* where the fences of the first epoch begin */

@@ -1,5 +1,5 @@
 /*
- * Tells operators what is wrong: complaints for the log, and what the member waits for.
+ * Tells operators what is wrong, by lines in the log, and what the member waits for.
  */
 #include "meeting.h"
 #include "member.h"
@@ -13,8 +13,8 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	SAME_LINE_MS = 10000, /* the shortest time between two equal complaints */
-	LINES_MS = 1000,      /* the time in which there are at most COMPLAINTS_MAX */
+	SAME_LINE_MS = 10000, /* the shortest time between two equal lines */
+	LINES_MS = 1000,      /* the time in which there are at most COMPLAINTS_MAX lines */
 };
 
 static void complain(struct member *member, enum member_level level, const char *name,
@@ -33,7 +33,7 @@ static void complain(struct member *member, enum member_level level, const char 
 		if (member->complaints[i].at < member->complaints[place].at)
 			place = i;
 	}
-	/* Whoever has a new name or address each time must not fill the log. */
+	/* A node that comes with another name or address each time must not fill the log. */
 	if (member->complaints[place].at != 0 &&
 	    member->now < member->complaints[place].at + LINES_MS * MS)
 		return;

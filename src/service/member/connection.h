@@ -33,7 +33,7 @@ struct connection {
 	/* The remaining output is written, then the connection is closed; input is discarded. */
 	bool ending;
 	bool closing; /* the driver was told to close the connection */
-	/* until when the purpose must be known or, while ending, the output written */
+	/* When the purpose must be known or, while ending, when the output must be written. */
 	uint64_t patience_at;
 };
 
@@ -50,7 +50,8 @@ void connection_close(struct connection *connection);
 void connection_input(struct connection *connection, const uint8_t *bytes, size_t size);
 /* Call it when a connection that was dialled can be used. */
 void connection_opened(struct connection *connection);
-/* Returns the bytes to send, before they are encrypted; connection_taken tells how many were taken. */
+/* Returns the bytes to send, before they are encrypted; connection_taken tells how many were
+ * taken. */
 size_t connection_plain(struct connection *connection, const uint8_t **ret_bytes);
 void connection_taken(struct connection *connection, size_t size);
 /* Discards input from now on, and closes the connection when its output is written. */

@@ -13,13 +13,14 @@
 enum {
 	VISIT_MS = 5000, /* how long a guest may stay */
 	VISITS_MAX = 16, /* how many guests may be there at once */
-	ASKED_MAX = 32,  /* for how many guests the voters are asked in a second, at most */
+	ASKED_MAX = 32,  /* the most guests in a second for whom the voters are asked */
 };
 
 struct visit {
 	struct connection *connection;
 	struct buffer input;
-	/* The question to the voters; NULL: the guest has not said what it wants, or was answered. */
+	/* The question to the voters; NULL: the guest has not said what it wants, or was
+	 * answered. */
 	struct inquiry *inquiry;
 	/* when the leader first said that it does not know the invitation; 0: it has not */
 	uint64_t unknown_since;
@@ -226,8 +227,9 @@ static void propose_admission(struct visit *visit, uint64_t real_s)
 	member_due(inquiry->member, inquiry->ask_at);
 }
 
-/* A voter does not know the invitation. That counts only for the leader, because others may be
- * behind; and for the leader only after a while, because a new one may be behind too. */
+/* Handles a voter's answer that it does not know the invitation. The answer counts only if it comes
+ * from the leader, because other voters may lag behind; and only after a while, because a new
+ * leader may lag behind too. */
 static void told_unknown(struct visit *visit, bool leads)
 {
 	uint64_t now = visit->connection->member->now;

@@ -11,8 +11,10 @@
 #define MS UINT64_C(1000000)
 enum {
 	ASK_MS = 100,      /* the time from one question to the next */
-	INQUIRY_MS = 3000, /* how long answers are waited for */
-	ORDER_MS = 10000,  /* the same for an order: long enough for the voters to elect a leader */
+	INQUIRY_MS = 3000, /* how long answers to other questions are waited for */
+	/* How long answers to an order are waited for: long enough for the voters to elect a
+	 * leader. */
+	ORDER_MS = 10000,
 };
 
 /* --- encoding --- */
@@ -89,8 +91,8 @@ bool inquiry_answer_read(const uint8_t *bytes, size_t size, struct inquiry_answe
 
 /* --- the voter's side --- */
 
-/* May a process ask for this entry in an inquiry with this number? The id of an order is that of its
- * inquiry: nobody can use up the id of another's order. */
+/* May a process ask for this entry in an inquiry with this number? The id of an order must be that
+ * of its inquiry, so that nobody can use up the id of another's order. */
 static bool may_ask_for(const struct log_entry *entry, uint64_t process, uint64_t number)
 {
 	if (entry_is_order(entry))
@@ -144,8 +146,8 @@ bool inquiry_asked(struct member *member, const struct post *post, const uint8_t
 		return true;
 	if (!look(member, post->call.process, &question, &answer))
 		return false;
-	/* This is no offence: the operator may have mistyped the name. It is not in the line, or a
-	 * member that invents names could fill the log. */
+	/* Not an offence: the operator may have mistyped the name. The log line does not have the
+	 * name; otherwise a member that invents names could fill the log. */
 	if (answer.refusal != REFUSAL_NONE) {
 		char line[256];
 		snprintf(line, sizeof(line), "its order is refused: %s",
@@ -195,7 +197,7 @@ static void tell_operator(struct inquiry *inquiry, bool done, enum refusal refus
 	inquiry_end(inquiry);
 }
 
-/* Only a leader refuses, and that counts only if it is still so after a while. */
+/* Handles the leader's refusal. It counts only if the leader still refuses after a while. */
 static void told_refused(struct inquiry *inquiry, enum refusal refusal)
 {
 	uint64_t now = inquiry->member->now;

@@ -24,9 +24,10 @@ struct inquiry {
 	uint64_t number;     /* the number of the inquiry in this process */
 	struct visit *visit; /* the guest for whom the voters are asked; NULL: an operator asks */
 	struct entry_digest secret;
-	char name[ENTRY_NAME_MAX + 1];       /* the name that the guest wants; "": none */
-	uint8_t entry[ENTRY_NAME_MAX + 128]; /* what the leader should propose */
-	size_t entry_size;                   /* 0: nothing */
+	char name[ENTRY_NAME_MAX + 1]; /* the name that the guest wants; "": none */
+	/* The bytes of the entry that the leader should propose. */
+	uint8_t entry[ENTRY_NAME_MAX + 128];
+	size_t entry_size;      /* 0: the leader should propose nothing */
 	uint64_t refused_since; /* when the leader first refused to propose it; 0: it has not */
 	uint64_t ask_at;        /* when the voters are asked again */
 	uint64_t until;
@@ -36,7 +37,7 @@ LIST_HEAD(inquiries, inquiry);
 
 /* A voter's knowledge of the entry in the question, of an invitation and of a name. */
 struct inquiry_answer {
-	uint64_t number;      /* the number in the question */
+	uint64_t number;      /* the number of the inquiry, as in the question */
 	bool leads;           /* this voter leads */
 	bool done;            /* INVITE: the invitation is made; an order: it was obeyed */
 	enum refusal refusal; /* why this voter, which leads, does not propose the entry */
@@ -62,7 +63,7 @@ void inquiries_free(struct member *member);
 #define INQUIRY_LEADER_LAGS_NS (UINT64_C(300) * 1000000)
 
 /* inquiry_asked takes a question of another node, inquiry_answered an answer. They return false if
- * it is malformed. An answer that is not believed changes nothing: its sender does not vote. */
+ * the bytes are malformed. The answer of a node that does not vote changes nothing. */
 bool inquiry_asked(struct member *member, const struct post *post, const uint8_t *bytes,
                    size_t size);
 bool inquiry_answered(struct member *member, bool believed, const uint8_t *bytes, size_t size);

@@ -133,8 +133,8 @@ static bool take_bulletin(struct member *member, const struct post *post, const 
 
 	if (!bulletin_read(bytes, size, &bulletin))
 		return false;
-	/* Senders that are not believed are not cut off: a node may not know yet that it votes no
-	 * more. */
+	/* A sender that is not believed is not cut off: it may not know yet that it no longer
+	 * votes. */
 	if (!tenant_believes(resident_tenant(member->resident), post->call.name, post->call.server,
 	                     bulletin.kind))
 		return true;
@@ -237,7 +237,7 @@ static void enter(struct member *member, struct member_effect *ret_effect)
 	                                              .in = view.self < view.seats_count}};
 }
 
-/* Returns true if there is an effect for the driver in *ret_effect. */
+/* Returns true if *ret_effect now has an effect for the driver. */
 static bool take_from_resident(struct member *member, const struct resident_effect *effect,
                                struct member_effect *ret_effect)
 {
@@ -593,8 +593,8 @@ static void list_founders(struct member *member, const struct member_options *op
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		electors_add(founders, 0, entry_text_of(options->peers[i].name),
 		             entry_text_of(options->peers[i].address));
-	/* An earlier process was given the list of founders and has stored it; this one need not
-	 * be. */
+	/* An earlier process was given the list of founders and has stored it. So this process may
+	 * be started without the list. */
 	if (options->peers_count == 0 && member->identity.stage == BIRTH_RECORD)
 		electors_copy(founders, &member->identity.founders);
 	/* Store the founders' addresses, because the next process may be started without the list.

@@ -199,8 +199,8 @@ void member_traffic(const struct member *member, uint64_t process, uint64_t *ret
                     uint64_t *ret_received);
 /* Returns how often a member was cut off for sending something that no correct member sends. */
 uint64_t member_offences(const struct member *member);
-/* Returns why a node refuses to talk to this one, or why this process can never join; NULL: neither
- * is so. */
+/* Returns why a node refuses to talk to this one, or why this process can never join; NULL if
+ * neither is the case. */
 const char *member_refusal(const struct member *member);
 
 /* --- effects --- */
@@ -228,7 +228,7 @@ struct member_effect {
 		struct node_effect node;
 		struct {
 			struct connection *connection;
-			const char *address; /* HOST:PORT */
+			const char *address; /* the address to dial, as HOST:PORT */
 		} dial;
 		struct connection *close;
 		struct {
@@ -243,8 +243,9 @@ struct member_effect {
 			const char *name, *address;
 		} address;
 		struct {
-			uint64_t number; /* what member_order or member_invite returned */
-			bool done;       /* the order was obeyed, or the invitation is made */
+			/* The number that member_order or member_invite returned. */
+			uint64_t number;
+			bool done; /* the order was obeyed, or the invitation is made */
 			/* Not done: why; REFUSAL_NONE: the voters did not answer in time, and may
 			 * yet obey. */
 			enum refusal refusal;

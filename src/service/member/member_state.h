@@ -39,7 +39,7 @@ struct member {
 	uint64_t voter_at;   /* when voter_tick is due; NODE_NEVER without a voter */
 	bool votes;          /* the member has a disk for a voter */
 	struct shadow disk;  /* the voter's part of the disk when the member was created */
-	bool leads;          /* the last log line about it said that this member's voter leads */
+	bool leads;          /* it was logged last that this member's voter leads */
 	/* The voter that leads, as far as this member knows; "": none. */
 	char leader[ENTRY_NAME_MAX + 1];
 	/* The lease of the cluster; 0: the member belongs to none. */
@@ -63,7 +63,7 @@ struct member {
 		uint64_t hash, at;
 	} complaints
 	        [COMPLAINTS_MAX]; /* what was logged lately, so that it is not logged too often */
-	uint64_t offences; /* how often a member sent something that no correct member sends */
+	uint64_t offences; /* how often members have sent something that no correct member sends */
 	/* Voters whose connection has ended, and when it ended. */
 	struct {
 		uint64_t server, at;

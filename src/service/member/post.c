@@ -15,7 +15,7 @@ enum {
 	CALL_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
-	/* A post that was not needed for this time, or for half a lease, is closed. */
+	/* A post is closed if it was not needed for this time, nor for half a lease. */
 	FORGET_MS = 30000,
 	/* The most bytes that may wait: for a connection that is not up yet, and for one that is up
 	 * but slow. */
@@ -434,8 +434,8 @@ void posts_restart(struct member *member)
 	}
 }
 
-/* Half a lease is enough: a petition is repeated every sixth of it, and its answer may take a
- * twelfth. */
+/* Returns when the post is closed, unless it is needed again. Half a lease is enough: a petition is
+ * repeated every sixth of a lease, and its answer may take a twelfth. */
 static uint64_t forget_at(const struct post *post)
 {
 	uint64_t half_ns = post->member->lease_ns / 2;

@@ -48,7 +48,7 @@ struct post {
 	uint64_t redial_at; /* WAITING: the earliest time to dial again */
 	uint64_t backoff_ns;
 	uint64_t patience_at; /* when DIALLING, CALLING or ENDING must be over */
-	uint64_t used_at;     /* when the post was last needed */
+	uint64_t used_at;     /* when the post was last needed to send something */
 };
 
 LIST_HEAD(posts, post);

@@ -151,7 +151,7 @@ int resident_frame(struct resident *resident, const struct tie *tie, const uint8
 		return error;
 	if (resident->acknowledge_at == NODE_NEVER)
 		resident->acknowledge_at = resident->now + ACKNOWLEDGE_MS * MS;
-	/* A stopped node refuses every frame; that is not the sender's fault. */
+	/* A node that has stopped refuses every frame, which is not the sender's fault. */
 	return error == BATON_ESTOPPED ? 0 : error;
 }
 
@@ -179,8 +179,8 @@ static void look_at_congestion(struct resident *resident, struct tie *tie, uint3
 	node_congested(resident->node, member, congested, resident->now);
 }
 
-/* Checks whether the link is still congested. Otherwise subscribers would not be told of dropped
- * events before the next frame is sent. */
+/* Checks whether the link is still congested. Without this check, subscribers would be told of
+ * dropped events only when the next frame is sent. */
 void resident_drained(struct resident *resident, struct tie *tie)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -249,8 +249,8 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 		renew(resident, effect->renew.taken);
 		return false;
 	case NODE_DEPART:
-		/* After an operator removed the node, it may have left the view and been invited
-		 * again before its last hold ended. Then it must not leave. */
+		/* An operator may have removed this node and invited it again before its last hold
+		 * ended. Then it must not leave. */
 		if (resident->departs || tenant_incarnation(resident->tenant) != 0)
 			tenant_depart(resident->tenant, true);
 		return false;
@@ -267,8 +267,8 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 
 /* --- effects of the tenant --- */
 
-/* A member that is to leave and has no seat has left. But a request of its own may still bring it a
- * seat; then it must leave again. */
+/* A member that is to leave and has no seat has left. But an earlier petition of its own may still
+ * give it a seat; then it must leave again. */
 static void stay_out(struct resident *resident)
 {
 	bool is_out = tenant_incarnation(resident->tenant) == 0;

@@ -2,8 +2,8 @@
  * A member of a cluster whose membership changes, without I/O: the lock node, its tenant (tenant.h)
  * and a link to each peer that a view needs.
  *
- *  in:  bytes of lines, bulletins of voters, commands of clients (to resident_node), the time out:
- *  bytes for lines, petitions for all voters, whom to dial, what the node wants
+ * 	in:  bytes of lines, bulletins of voters, commands of clients (to resident_node), the time
+ * 	out: bytes for lines, petitions for all voters, whom to dial, what the node wants
  *
  * A line (struct strand) is one connection that a link uses. A link belongs to two processes, which
  * are known by the random numbers that they drew when they started. So a process that joins again

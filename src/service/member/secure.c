@@ -12,7 +12,7 @@ enum {
 	/* The most bytes that are encrypted before the socket takes them. The rest waits in plain
 	 * text, where it is counted and limited. */
 	ENCRYPTED_MAX = 64 << 10,
-	TLS_TYPE_FIRST = 0x14, /* the types of TLS records */
+	TLS_TYPE_FIRST = 0x14, /* the first and the last type of TLS records */
 	TLS_TYPE_LAST = 0x17,
 	TLS_VERSION_MAJOR = 3,
 };
@@ -25,8 +25,8 @@ uint8_t *secure_room(void)
 	return room;
 }
 
-/* Tells TLS from our own records, which begin with their length: the first ones are so short that
- * their third byte is 0. */
+/* Do these bytes begin a TLS record? Our own records begin with their length. The first ones are so
+ * short that their third byte is 0, which is not so in TLS. */
 bool secure_is_tls(const uint8_t *bytes)
 {
 	return bytes[0] >= TLS_TYPE_FIRST && bytes[0] <= TLS_TYPE_LAST &&

@@ -9,7 +9,7 @@
 
 #include "connection.h"
 
-/* Returns the memory for what is decrypted. The caller frees it. */
+/* Returns memory for the bytes that one read decrypts. The caller frees it. */
 uint8_t *secure_room(void);
 /* Do these first RECORD_HEAD_SIZE bytes of a connection begin a TLS handshake? */
 bool secure_is_tls(const uint8_t *bytes);

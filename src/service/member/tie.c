@@ -168,7 +168,7 @@ static void close_line(struct strand *line)
 }
 
 /* Cuts off a peer that has sent something that no correct member sends. Nothing more is read from
- * this connection. Other links are not affected. */
+ * this line. The links to other peers are not affected. */
 static void cut_off(struct strand *line, const char *text)
 {
 	struct tie *tie = line->tie;
@@ -458,8 +458,8 @@ static bool is_first(const struct resident *resident, const struct tie *tie)
 	return strcmp(tenant_name(resident_tenant(resident)), tie->name) < 0;
 }
 
-/* A node may have used the process number of another node in its HELLO before this node knew the
- * rightful one. */
+/* Closes the line of a node that has used another node's process number in its HELLO. This node may
+ * have learned only now whose number it is. */
 static void drop_impostor(struct resident *resident, const struct tenant_peer *peer)
 {
 	struct tie *tie = ties_find(resident_ties(resident), peer->process);

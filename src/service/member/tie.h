@@ -23,7 +23,7 @@ struct strand {
 	LIST_ENTRY(strand) all;
 	STAILQ_ENTRY(strand) changes;
 	struct resident *resident;
-	/* The tie to the node on the other side; NULL: it has not identified itself. */
+	/* The tie to the node on the other side; NULL: that node has not identified itself. */
 	struct tie *tie;
 	void *user;
 	enum strand_state state;
@@ -97,7 +97,7 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 /* Sends a frame. Returns 0, or BATON_ELINK if too much waits; then the epoch must end. */
 int tie_send(struct tie *tie, uint64_t epoch, const uint8_t *bytes, size_t size);
 void ties_forget(struct ties *ties, uint64_t epoch);
-/* Offers the node those frames again that it had no room for. */
+/* Offers those frames again for which the node had no room. */
 void ties_read_again(struct resident *resident);
 void ties_acknowledge(struct resident *resident);
 /* Does what is due. Returns when the next thing is due. */
