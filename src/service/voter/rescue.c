@@ -9,8 +9,7 @@
 #include <raft.h>
 #include <stdlib.h>
 
-/* Applies all entries on the disk, because nobody can tell any more which of them were
- * committed. */
+/* Applies all entries on the disk: nobody can tell any more which of them were committed. */
 static bool replay(const struct durable_content *content, const struct state_settings *settings,
                    struct agreed_state *state)
 {

@@ -56,9 +56,9 @@ bool voter_leads(const struct voter *voter);
 uint64_t voter_id(const struct voter *voter);
 uint64_t voter_term(const struct voter *voter);
 const struct agreed_state *voter_state(const struct voter *voter);
-/* Returns the voters as of the last entry that was applied. */
+/* Returns the voters as they were after the last entry that was applied. */
 const struct electors *voter_voters(const struct voter *voter);
-/* Lists the servers as this one knows them now, committed or not (replica_servers). */
+/* Lists the servers that this one knows of now, whether committed or not (replica_servers). */
 size_t voter_servers(const struct voter *voter, uint64_t place, struct replica_server *ret_server);
 
 enum voter_effect_kind {
@@ -79,8 +79,8 @@ struct voter_effect {
 	uint64_t process;                  /* NOTIFY: the process that the bulletin is for */
 	/* APPLIED: the index of the entry; RESTORED: the index of the snapshot. */
 	uint64_t index;
-	/* The bytes of a LETTER, NOTIFY or PROPOSED; APPLIED: none if the entry concerns the log
-	 * only. */
+	/* LETTER, NOTIFY, PROPOSED: the bytes to send or to propose. APPLIED: the entry; none if it
+	 * concerns the log only. */
 	const uint8_t *bytes;
 	size_t size;
 };
