@@ -241,7 +241,7 @@ static int create_disk(struct archive *archive, char *text)
 }
 
 /* Takes the options of this process into the identity; they override what is stored. Only the name
- * must be the stored one. Returns -1 after logging the reason. */
+ * must be the same as the stored one. Returns -1 after logging the reason. */
 static int take_options(struct archive *archive)
 {
 	const struct daemon_options *options = archive->daemon->options;
@@ -380,8 +380,8 @@ const struct identity *archive_identity(const struct archive *archive)
 	return &archive->identity;
 }
 
-/* In a cluster of one without a data directory the node votes, in memory. A node that joins without
- * one does not vote. */
+/* Returns the voter's content. In a cluster of one without a data directory the node votes, in
+ * memory. A node that joins others without a data directory does not vote. */
 const struct durable_content *archive_content(const struct archive *archive)
 {
 	if (archive->disk != NULL)

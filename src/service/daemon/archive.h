@@ -20,9 +20,8 @@ void archive_close(struct archive *archive);
 
 /* Returns the identity as it was when the archive was opened. */
 const struct identity *archive_identity(const struct archive *archive);
-/* Returns what the voter has on the disk. Without a data directory this is empty
- * for a cluster of one, which votes in memory, and NULL for a node that joins others and therefore
- * never votes. */
+/* Returns the voter's part of the disk. Without a data directory it is empty for a cluster of one,
+ * which votes in memory, and NULL for a node that joins others and therefore never votes. */
 const struct durable_content *archive_content(const struct archive *archive);
 /* Adds the addresses of other nodes that the data directory has. */
 void archive_addresses(const struct archive *archive, struct electors *electors);

@@ -35,8 +35,8 @@ void client_leave(struct client *client)
 	LIST_REMOVE(client, bucket);
 }
 
-/* Nothing of the old session may remain: no locks, no subscriptions, no settings made with
- * CLIENT. */
+/* The new session must have nothing of the old one: no locks, no subscriptions, no settings made
+ * with CLIENT. */
 void client_renew(struct client *client)
 {
 	struct daemon *daemon = client->daemon;

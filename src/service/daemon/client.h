@@ -83,7 +83,7 @@ struct client {
 
 	/* Commands. */
 	struct buffer input; /* bytes that were received and not served yet */
-	size_t needed; /* how many bytes the input must have before it is worth another look */
+	size_t needed;       /* the least size of the input at which a whole command may be there */
 	/* The client's commands are being served, so a reply need not make it ready. */
 	bool serving;
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
@@ -97,8 +97,8 @@ struct client {
 	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
 	bool multi_refused;
 	bool paused; /* the socket is not read, because no more input can be served now */
-	/* clients_watch has seen the client paused with a waiting command; a second time is too
-	 * long. */
+	/* clients_watch has seen once that the client is paused while a command waits. The second
+	 * time, it sets `excess`. */
 	bool stuffed;
 	/* The client sent too much while a command waited: the rest is discarded, then the client
 	 * is closed. */

@@ -52,8 +52,8 @@ static bool refuse(struct client *client, const char *why)
 	return false;
 }
 
-/* The handshake is over. A client may not use a node's certificate: rules would take the node's
- * name for a client's. */
+/* Called when the handshake is over. A client may not use a node's certificate: rules would take
+ * the node's name for a client's. */
 static bool come_open(struct client *client)
 {
 	const struct certificate_holder *holder = tls_holder(client->tls->tls);
@@ -96,7 +96,7 @@ bool client_tls_input(struct client *client, const char *bytes, size_t size)
 	}
 	secure->begun = true;
 	tls_input(secure->tls, (const uint8_t *)bytes, size);
-	client_dirty(client); /* the handshake may have an answer */
+	client_dirty(client); /* the handshake may have produced bytes to send */
 	if (tls_state(secure->tls) == TLS_FAILED)
 		return refuse(client, tls_problem(secure->tls));
 	return tls_state(secure->tls) == TLS_OPEN && (secure->open || come_open(client));

@@ -436,9 +436,9 @@ void client_begin(struct client *client, const struct node_client *who)
 /* --- periodic checks --- */
 
 /*
- * The client has sent too much behind a waiting command, and was not read for a while. It may be
- * blocked in a write and never read its reply. So the rest is read and discarded. The client still
- * gets the reply to the waiting command, and then the error.
+ * Handles a client that has sent too much while a command waited, and was not read for a while. The
+ * client may be blocked in a write and never read its reply. So the rest of its input is read and
+ * discarded. The client still gets the reply to the waiting command, and then the error.
  */
 static void watch_stuffed(struct client *client)
 {

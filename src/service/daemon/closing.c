@@ -22,8 +22,8 @@ static void drop_from_lists(struct client *client)
 		client_leave(client);
 }
 
-/* Closes the session of a client that may not notice it. If that client asks LEASE, its locks stay
- * held until the end of the lease that it was told. */
+/* Closes the session of a client that may not notice that its connection has ended. If the client
+ * asks LEASE, its locks stay held until the end of the lease that it was told. */
 static void close_session(struct daemon *daemon, uint64_t session)
 {
 	uint64_t deadline = node_lease_deadline(daemon->node);
@@ -47,9 +47,10 @@ void client_close(struct client *client)
 	drop_from_lists(client);
 	status_cancel(client);
 	client->closing = true;
-	/* When a Unix socket is closed from the other side, all processes that had it have closed
-	 * it or ended. That is not certain of a TCP connection, which may just be cut, nor of a
-	 * client that asks LEASE; and a client that we close needs time to notice. */
+	/* A client has surely stopped if it closed its Unix socket: all processes that had the
+	 * socket have closed it or ended. This is not certain of a TCP connection, which may just
+	 * be cut, nor of a client that asks LEASE. And a client that we close needs time to
+	 * notice. */
 	bool stopped = client->quits || (client->gone && !client->tcp && !client->asks_lease);
 	if (client->forsaken ||
 	    (client->grace_ms > 0 && !stopped && !client->asks_lease && client_orphan(client)))

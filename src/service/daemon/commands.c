@@ -359,8 +359,9 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 }
 
 /*
- * LEASE: tells this node's lapses so far, and what is left of its lease. From now on the client may
- * rely on its locks until then, even if its connection ends without its knowledge.
+ * LEASE: tells how often this node has lapsed, and what is left of its lease. From now on the
+ * client may rely on its locks until that lease ends, even if its connection ends without its
+ * knowledge.
  */
 static bool serve_lease(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -410,7 +411,7 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 		resp_simple(&client->output, "OK");
 		return true;
 	}
-	/* The lease in a reply to LOCK has the same consequence as an answer to LEASE. */
+	/* The client may rely on the lease in a reply to LOCK as on an answer to LEASE. */
 	if (client->tcp) {
 		uint64_t left_ns, lapses;
 		node_session_lease(client->daemon->node, client->session, client->daemon->loop.now,
@@ -697,8 +698,8 @@ bool command_serve(struct client *client, const struct resp_command *words)
 	client_dirty(client);
 	if (refused_with_multi(client, &a[0]))
 		return true;
-	/* A web page can make a browser connect to a local port. What the browser sends then begins
-	 * like this. */
+	/* A web page can make a browser connect to a local port. The browser then sends lines of
+	 * HTTP. */
 	if (is_http(a, count)) {
 		reply_wrong(client, "this is not a server of web pages");
 		client_end(client);

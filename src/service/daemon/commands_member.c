@@ -321,7 +321,8 @@ void members_answered(struct daemon *daemon, const struct member_effect *effect)
 
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	static const char few[] = "\\"; /* matches hardly any lock: only the members matter here */
+	/* A pattern that matches hardly any lock: only the members matter here. */
+	static const char few[] = "\\";
 
 	bool lists = count == 2 && argument_is(&a[1], "LIST");
 	if (!permission_somewhere(client, lists ? VERB_STATUS : VERB_ADMIN))

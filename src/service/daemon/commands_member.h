@@ -12,16 +12,16 @@
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count);
 bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count);
 
-/* The members have answered a MEMBER LIST: writes the reply. */
+/* Writes the reply to MEMBER LIST, when the members have answered. */
 void members_reply(struct client *client, const struct node_status *status);
 
 struct member_effect;
 
-/* The voters have answered an operator, or have not answered in time (MEMBER_ANSWERED): answers the
- * client that has asked. */
+/* Call it when the voters have answered an operator, or have not answered in time
+ * (MEMBER_ANSWERED): answers the client that has asked. */
 void members_answered(struct daemon *daemon, const struct member_effect *effect);
 
-/* There is a new view: notes when each new member was first seen. */
+/* Call it when there is a new view: notes when each new member was first seen. */
 void members_note(struct daemon *daemon);
 
 /* When a member was first seen. */

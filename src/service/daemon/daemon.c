@@ -55,8 +55,8 @@ static void tell_if_ready(struct daemon *daemon)
 	                                           : "READY=1\nSTATUS=serving, a cluster of one");
 }
 
-/* From a view's beginning until all its members have reported, nothing is granted. Operators and
- * the benchmark of failover want to know how long that is. */
+/* Logs how long nothing was granted in this view: from its beginning until all its members have
+ * reported. Operators and the benchmark of failover want to know this. */
 static void tell_if_active(struct daemon *daemon)
 {
 	if (daemon->frozen_since_ns == 0 || !node_active(daemon->node))

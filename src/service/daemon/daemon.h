@@ -50,13 +50,15 @@ struct daemon_options {
 	/* Addresses of members of a cluster that this node wants to join. */
 	const char *const *join;
 	uint32_t join_count;
-	/* The user gave the name, or the address. Otherwise the data directory's is used, if there
-	 * is one. */
+	/* The user gave the name, or the address. Otherwise the node uses what its data directory
+	 * has, if there is one. */
 	bool name_given, address_given;
-	bool witness;       /* this node votes, and serves no locks */
-	bool witness_given; /* the user gave --witness now; otherwise the data directory tells */
-	const char *data;   /* a folder for what must survive the process; NULL: none */
-	bool data_made;     /* the folder was missing at the start: it may be misspelt */
+	bool witness; /* this node votes, and serves no locks */
+	/* The user gave --witness now; otherwise the data directory says whether this node is a
+	 * witness. */
+	bool witness_given;
+	const char *data; /* a folder for what must survive the process; NULL: none */
+	bool data_made;   /* the folder was missing at the start: it may be misspelt */
 	/*
 	 * The settings for a cluster that is born now, as lines "name = value" in a fixed order:
 	 * what the user gave, and defaults for the rest.

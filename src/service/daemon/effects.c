@@ -119,8 +119,9 @@ static void stop(struct daemon *daemon, int code)
 	daemon_leave(daemon);
 }
 
-/* The node belongs to a cluster now, whose settings may differ from those that it began with. Its
- * clients are dropped; none of them holds anything, and they reconnect by themselves. */
+/* Takes the settings of the cluster to which the node now belongs. They may differ from those with
+ * which it began. Its clients are dropped; none of them holds anything, and they reconnect by
+ * themselves. */
 static void settle(struct daemon *daemon, const struct charter *charter)
 {
 	const struct daemon_options *options = daemon->options;

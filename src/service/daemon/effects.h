@@ -8,8 +8,8 @@
 
 struct daemon;
 
-/* Returns false if there were no effects. A call from within an effect does nothing and returns
- * false too: the outer call takes the new effects. */
+/* Returns false if there were no effects. If it is called while an effect is carried out, it does
+ * nothing and returns false: the outer call takes the new effects. */
 bool effects_do(struct daemon *daemon);
 
 #endif

@@ -51,7 +51,7 @@ void client_lost(struct client *client)
 		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;
 	}
-	/* The client has released the lock in the same turn. */
+	/* The client has released the lock in the turn in which it lost it. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;
 	/* If the client had lost another lock before, its time to stop begins again for both. */
@@ -62,7 +62,7 @@ void client_lost(struct client *client)
 	SLIST_INSERT_HEAD(&client->daemon->clients.lost, client, lost_entry);
 }
 
-/* This node has lapsed: ends the client. Its locks are not held back, because others may have them
+/* Ends the client, because this node has lapsed. Its locks are not held back: others may have them
  * already. */
 void client_lapsed(struct client *client)
 {

@@ -22,8 +22,9 @@ static inline uint64_t grace_margin_ms(uint64_t lease_ms)
 	return lease_ms / 10;
 }
 
-/* CLIENT GRACE: a lock that is taken from the client is held back until the client has stopped, but
- * no longer than this time, the time to notice the loss and the margin together. */
+/* CLIENT GRACE: a lock that is taken from the client is held back until the client has stopped. It
+ * is held back at most for the sum of three times: `ms`, the time to notice the loss, and the
+ * margin. */
 void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken from it are held back until its
  * connection ends. */
@@ -31,13 +32,14 @@ void client_stay(struct client *client);
 /* LEASE: the client relies on the deadline that it was told. Locks that are taken from it are held
  * back until then. */
 void client_ask_lease(struct client *client);
-/* Returns the time that the client has to stop when it loses a lock, unless it was told that the
- * lease lasts longer. */
+/* Returns how long the client may take to stop when it loses a lock. It may take longer if it was
+ * told a lease that ends later. */
 uint64_t client_time_to_stop_ms(const struct client *client);
 
 /* Call it when a lock was taken away from the client. */
 void client_lost(struct client *client);
-/* This node has lapsed, and the client has lost all its locks: ends its connection. */
+/* Ends the client's connection, because this node has lapsed and the client has lost all its
+ * locks. */
 void client_lapsed(struct client *client);
 /* Call it when the client released a lock, perhaps the one that it had lost. */
 void client_unlocked(struct client *client);

@@ -164,7 +164,7 @@ static void tell_types(struct buffer *to, const char *name, const struct algorit
 	put(to, "\r\n");
 }
 
-/* Writes the counters. The client must be allowed to see a status. */
+/* Writes the counters. Only for clients that may see a status. */
 static void tell_figures(const struct daemon *daemon, struct buffer *to)
 {
 	const struct algorithm *algorithm = daemon->settings.algorithm;

@@ -39,7 +39,7 @@ struct daemon {
 	struct word_page lease_page;
 	struct sched_policy sched_policy;
 	struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */
-	/* When the end of a certificate was last warned of; 0: never. */
+	/* When a warning about the end of a certificate was last logged; 0: never. */
 	uint64_t end_told_at;
 	/* Limits the lines about clients and peers that cannot be accepted. */
 	struct log_limit refusals;
@@ -57,14 +57,15 @@ struct daemon {
 	/* When the node learnt of a view in which it does not serve yet; 0: it serves. */
 	uint64_t frozen_since_ns;
 	bool pumping; /* effects are being carried out */
-	/* Since when the members of the view are known. */
+	/* When each member of the view was first seen. */
 	struct member_note *notes;
 	uint32_t notes_count;
 	/* Leaving: see leave.h. */
 	/* Nothing is granted any more; the node leaves when nobody holds anything. */
 	bool draining;
 	uint64_t drain_deadline; /* the node leaves at this time even if something is held */
-	bool removed; /* an operator has removed this node: it leaves the view, and goes on running */
+	/* An operator has removed this node: it leaves the view, and goes on running. */
+	bool removed;
 	bool leaving;
 	/* The node was told twice to leave: clients that cannot stop are not waited for. */
 	bool hurried;

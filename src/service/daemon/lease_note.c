@@ -31,7 +31,8 @@ uint64_t lease_note_read(const char *socket)
 	return lease_ms;
 }
 
-/* Writes the note without fsync: if the machine crashes, the commands that it is about end too. */
+/* Writes the note without fsync: a crash of the machine also ends the commands for which the next
+ * node would have to wait. */
 void lease_note_write(const char *socket, uint64_t lease_ms)
 {
 	char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 8], text[32];

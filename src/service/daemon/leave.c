@@ -8,8 +8,9 @@
 enum { LEAVE_POLL_MS = 5, DRAIN_POLL_MS = 20 };
 
 /*
- * The replies of this turn are not written yet, so the client is not closed at once. But no more of
- * its commands are read: a client that never pauses would keep the node from leaving.
+ * Does not close the client at once, because the replies of this turn are not written yet. But no
+ * more of its commands are read: a client that sends without a pause would keep the node from
+ * leaving.
  */
 static void close_or_end(struct client *client)
 {

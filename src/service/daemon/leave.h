@@ -17,8 +17,8 @@ struct daemon;
 void daemon_leave(struct daemon *daemon);
 /*
  * Grants nothing more, and leaves when no client here holds anything, or after finish_ms
- * (UINT64_MAX: no limit). Waiting clients are told that the node serves nobody. Returns how many
- * locks are held here.
+ * (UINT64_MAX: no limit). Waiting clients are told that this node grants nothing any more. Returns
+ * how many locks are held here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
 /* An operator has removed this node, or invited it again. A removed node takes its clients' locks

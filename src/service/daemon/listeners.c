@@ -34,8 +34,8 @@ enum {
 	LOCK_PAUSE_MS = 5,
 };
 
-/* There is no descriptor left for another client. Uses the spare one to accept it and tell it
- * so. */
+/* Refuses one client, because there is no descriptor left for it. Uses the spare descriptor to
+ * accept the client and tell it so. */
 static void refuse_one(struct daemon *daemon, const struct listener *listener)
 {
 	close(daemon->listeners.spare_fd);
@@ -391,8 +391,8 @@ void listeners_adjust(struct daemon *daemon)
 
 void listeners_close(struct daemon *daemon)
 {
-	/* If commands may still run under locks that we cannot know of, leave the socket's file
-	 * behind: it tells the next node to wait. */
+	/* Commands may still run under locks that we do not know of. Then leave the socket's file
+	 * there: it tells the next node to wait. */
 	if (daemon->listeners.socket_made && daemon->serve_at <= daemon->loop.now &&
 	    !daemon->clients.forsakes && is_ours(daemon)) {
 		unlink(daemon->options->socket);

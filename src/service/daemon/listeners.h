@@ -38,7 +38,7 @@ int listeners_open(struct daemon *daemon);
 void listeners_pause(struct daemon *daemon);
 /* Call it when a client has gone, or some time has passed: there may be room for clients again. */
 void listeners_resume(struct daemon *daemon);
-/* The rules have changed: sets the mode of the socket's file, see socket_mode. */
+/* Call it when the rules have changed: sets the mode of the socket's file, see socket_mode. */
 void listeners_adjust(struct daemon *daemon);
 void listeners_close(struct daemon *daemon);
 

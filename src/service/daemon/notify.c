@@ -1,6 +1,6 @@
 /*
- * Sends a datagram to $NOTIFY_SOCKET. The protocol is documented in sd_notify(3), so that no
- * library is needed.
+ * Sends a datagram to $NOTIFY_SOCKET. This needs no library, because sd_notify(3) documents the
+ * protocol.
  */
 #include "notify.h"
 

@@ -35,7 +35,7 @@ enum {
  * needs it. */
 struct lookup {
 	LIST_ENTRY(lookup) entry;
-	/* The connection that wants the address; NULL: nobody waits any more. */
+	/* The connection that needs the address; NULL: none needs it any more. */
 	struct peer_socket *socket;
 	struct gaicb request;
 	struct addrinfo hints;
@@ -330,8 +330,8 @@ static uint32_t count_namesakes(const struct peers *peers, const char *name)
 	return count;
 }
 
-/* A member must not keep the others out either. If there is no room for another connection, the member
- * with most of them loses its oldest one. */
+/* A member must not keep the others out either. If there is no room for another connection, the
+ * member with the most connections loses its oldest one. */
 static void limit_namesakes(struct peers *peers)
 {
 	struct peer_socket *socket, *oldest = NULL;

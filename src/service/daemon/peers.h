@@ -13,8 +13,8 @@ struct daemon;
  * them are for connections that the node accepts. */
 enum {
 	PEERS_SOCKETS_MAX = 512,
-	/* A node needs fewer connections than this. One with more is the first that loses one if there is
-	 * no room for others. */
+	/* A node needs fewer connections than this. If there is no room for another connection, a
+	 * node that has more loses one first. */
 	PEERS_NAMESAKES_MAX = 8,
 };
 

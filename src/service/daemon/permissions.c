@@ -31,9 +31,9 @@ static bool refuse(struct client *client, enum verb verb, const struct resp_argu
 
 /*
  * Does the client subscribe because it wants to hold the lock? libbaton does so: it asks for the
- * reasons of losses and subscribes, and only then sends LOCK or ELECT. Which of the two verbs it
- * needs is not known before, so the subscription is not refused; permission_hears decides on each
- * event.
+ * reasons of losses and subscribes, and only then sends LOCK or ELECT. Nobody knows before that
+ * which of the two verbs it needs. So the subscription is not refused, and permission_hears decides
+ * on each event.
  */
 static bool is_holders(const struct client *client, unsigned verbs)
 {
@@ -68,8 +68,8 @@ bool permission_sees(const struct client *client, struct node_bytes name)
 
 /*
  * Decides for each event, not when the client subscribes, because rules may change in between. A
- * client that may take a lock must learn when it loses it, so it hears of that lock even without
- * "observe"; but not what a leader publishes.
+ * client that may take a lock must learn when it loses it. So it hears the events of that lock even
+ * without "observe", except what a leader publishes.
  */
 bool permission_hears(const struct client *client, const struct node_effect *effect)
 {

@@ -106,8 +106,8 @@ static void tell_leader_and_silent(struct client *client, const struct node_effe
 	}
 }
 
-/* The client adds this to the time at which it asked, which may be after the turn began: subtract
- * the time since. */
+/* The client adds the time that is left to the time at which it asked, which may be after the turn
+ * began. So subtract the time since the turn began. */
 void reply_left(struct client *client, uint64_t left_ns)
 {
 	uint64_t passed_ns = clock_lease_ns() - client->daemon->loop.now;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-	LONG_NS = 250000, /* a longer mean wait for the processor is too long */
+	LONG_NS = 250000, /* a mean wait for the processor is too long if it is longer than this */
 	/* How many turns of the loop pass between two looks at the statistics; fewer if turns take
 	 * long. A look costs a system call, and a single wait says little. */
 	LOOK_TURNS = 256,
@@ -70,8 +70,8 @@ static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uin
 	       *ret_runs > 0;
 }
 
-/* Changes the policy between SCHED_OTHER and SCHED_BATCH, unless it is not the one that this code
- * set last: then another program has changed it. */
+/* Changes the policy between SCHED_OTHER and SCHED_BATCH. Changes nothing if the present policy is
+ * not the one that this code set last: then another program has changed it. */
 static bool change_policy(bool yields)
 {
 	static const struct sched_param none;

@@ -19,8 +19,8 @@ struct sched_policy {
 	bool yields;
 	uint64_t since_ms; /* when the node last began or ceased to yield */
 	uint64_t since_runs;
-	/* How long the node must not yield, because yielding made it wait too long; 0: it did not
-	 * do so lately. */
+	/* For how long after it stops yielding the node does not yield again; 0: yielding did not
+	 * make it wait too long lately. */
 	uint64_t penalty_ms;
 	bool doubtful;  /* at the last look, the node had waited too long */
 	uint32_t turns; /* how many turns of the loop there were since the last look */
@@ -38,8 +38,8 @@ void sched_policy_close(struct sched_policy *policy);
 /* Call it after each turn of the loop. */
 void sched_policy_turn(struct sched_policy *policy, uint64_t now_ms);
 
-/* Decides from how often the process has run so far and how long it has waited in all. Returns true
- * if it should yield. */
+/* Decides whether the process should yield, from how often it has run so far and how long it has
+ * waited in all. */
 bool sched_policy_judge(struct sched_policy *policy, uint64_t now_ms, uint64_t waited_ns,
                         uint64_t runs);
 

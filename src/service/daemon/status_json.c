@@ -86,7 +86,7 @@ static json_t *links_json(const struct daemon *daemon)
 	return links;
 }
 
-/* Returns what each member has counted that has answered. A sum over members would say little when
+/* Returns the counters of each member that has answered. A sum over members would say little when
  * members come and go. */
 static json_t *counts_json(const struct node_status *status)
 {
@@ -183,7 +183,7 @@ struct status_job {
 	struct client *client;
 	TAILQ_ENTRY(status_job) entry;
 	struct node_status *status;
-	json_t *tail;       /* the members of the JSON object after the locks */
+	json_t *tail;       /* the keys and values of the reply that come after the locks */
 	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
 	bool begun;         /* the beginning of the current lock is written; its waiters are next */
@@ -245,7 +245,7 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
-/* Writes the beginning of a lock, or one of its waiters, or its end; or passes over a lock that the
+/* Writes one part of a lock: its beginning, one of its waiters, or its end. Skips a lock that the
  * client may not see. */
 static void write_next(struct status_job *job)
 {
@@ -273,7 +273,7 @@ static void write_next(struct status_job *job)
 /* Enough room for "$", the digits of a size and the end of the line. */
 enum { HEAD_SIZE = 32 };
 
-/* How many days the certificate is still valid. */
+/* Returns for how many days the certificate is still valid. */
 static json_t *certificate_json(const struct daemon *daemon)
 {
 	enum { DAY_S = 86400 };

@@ -84,7 +84,8 @@ void trust_reload(struct daemon *daemon)
 	trust_watch(daemon);
 }
 
-/* After a certificate has expired, open connections stay, but no new ones can be made. */
+/* Warns before and after the end of a certificate. After it has expired, open connections stay, but
+ * no new ones can be made. */
 void trust_watch(struct daemon *daemon)
 {
 	if (daemon->credentials == NULL)
