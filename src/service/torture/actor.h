@@ -31,7 +31,7 @@ struct actor {
 	uint32_t lock;
 	/* The fence of the lock that the client holds, and the lapses at its grant. */
 	uint64_t fence, lapses;
-	uint32_t rounds; /* in the second act: how many more times the client asks */
+	uint32_t rounds; /* in the second act: how many more times the client asks for a lock */
 	struct chance chance;
 
 	/* The fields below are for a guest only. */
@@ -39,9 +39,10 @@ struct actor {
 	uint64_t clock_base; /* what the guest's clock showed when the run began */
 	/* The number of the guest's last question; answers to older questions are void. */
 	uint64_t lease_wake;
-	uint64_t lease_asked;       /* what the guest's clock showed before that question */
-	uint64_t left, left_lapses; /* the answer that is on its way */
-	/* The end of the guest's sub-lease, and the lapses that came with it. */
+	uint64_t lease_asked; /* what the guest's clock showed before its last question */
+	/* The answer that is on its way to the guest: what is left, and the lapses so far. */
+	uint64_t left, left_lapses;
+	/* The end of the guest's sub-lease, and the lapses of its process as told with that end. */
 	uint64_t until, until_lapses;
 	bool told; /* the guest has got an answer in this session */
 

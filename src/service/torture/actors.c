@@ -140,7 +140,7 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 	actor_wake(realm, actor, REALM_MS);
 }
 
-/* The client is told an event of a lock that it is subscribed to. */
+/* Handles an event of a lock to which the client is subscribed. */
 static void on_notice(struct realm *realm, const struct actor *actor,
                       const struct node_effect *effect)
 {
@@ -191,7 +191,7 @@ void actors_orphan(struct realm *realm, uint32_t place)
 			actor_rest(realm, actor);
 			continue;
 		}
-		/* The client goes on until it learns that its process is gone, or until its lease
+		/* The client goes on until it notices that its process is gone, or until its lease
 		 * is over. */
 		actor_wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	}
@@ -226,8 +226,8 @@ static void close_session(struct realm *realm, struct actor *actor)
 	realm_pump(realm, actor->place);
 }
 
-/* The connection of a guest breaks. The process notices at once. The guest notices later, and goes
- * on until then if its sub-lease lets it. */
+/* Breaks the connection of a guest. The process notices it at once. The guest notices it later, and
+ * goes on until then if its sub-lease allows it. */
 static void sever(struct realm *realm, struct actor *actor)
 {
 	uint64_t session = actor->session;

@@ -12,7 +12,7 @@ struct actors {
 	uint32_t count;
 	bool healing; /* the second act has begun */
 	uint64_t grants, waits_longest;
-	uint64_t grants_at[REALM_HOSTS_MAX]; /* how many grants clients of each host have got */
+	uint64_t grants_at[REALM_HOSTS_MAX]; /* how many grants the clients of each host have got */
 };
 
 struct actors *actors_create(const struct realm *realm);

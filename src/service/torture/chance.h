@@ -1,7 +1,7 @@
 /*
  * Random numbers in streams: the n-th draw of a stream depends only on seed, stream and n. The
- * draws of one part of a run do not change those of another part, so faults can be left out one by
- * one.
+ * draws of one part of a run do not change those of another part. So shrink.h can leave out faults
+ * one by one without changing the others.
  */
 #ifndef TORTURE_CHANCE_H
 #define TORTURE_CHANCE_H

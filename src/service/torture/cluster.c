@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of events below CLUSTER_EVENTS. `node` is a place; `from` is the other one. */
+/* Kinds of events below CLUSTER_EVENTS. `node` of an event is a place; `from` is the other
+ * place. */
 enum { EVENT_LINK, EVENT_TICK, EVENT_TELL };
 
 struct parcel_in_link {
@@ -342,7 +343,7 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 			drop_first(cluster, in);
 		in->awaited = false;
 		set_refused(cluster, in, false);
-		/* The process died before all its frames had left the machine: draw one of them,
+		/* The process died before all its frames had left the machine. So draw one of them,
 		 * and drop all frames after it. */
 		while (*at_parcel != NULL && random_below(&cluster->random, 4) != 0)
 			at_parcel = &(*at_parcel)->next;

@@ -29,7 +29,8 @@ struct cluster_view {
 	/* The places of the members, sorted by name: member number i is at index i - 1. */
 	uint32_t places[CLUSTER_PLACES_MAX];
 	uint64_t incarnations[CLUSTER_PLACES_MAX];
-	/* A bit for each place that was told this view while it was still the same incarnation. */
+	/* A bit for each place that was told of this view as the incarnation that is in the
+	 * view. */
 	uint32_t told;
 };
 
@@ -85,20 +86,21 @@ struct cluster_options {
 	struct distribution delay; /* how long a frame takes */
 	uint64_t delay_max;        /* the longest time that a frame takes */
 	uint64_t tick_late_max;    /* how late a node may be ticked */
-	/* How often a link drops older epochs when a node learns of a new one. */
+	/* In how many percent of cases a link drops frames of older epochs when a node learns of a
+	 * new one. */
 	uint32_t forget_percent;
 	uint64_t seed;
 	FILE *text; /* where the journal goes, or NULL */
 	struct cluster_watch watch;
 };
 
-/* The driver may read the fields; only the cluster writes them. */
+/* The driver may read all fields; only the cluster writes them. */
 struct cluster {
 	struct cluster_options options;
 	struct cluster_place places[CLUSTER_PLACES_MAX];
 	/* All links, indexed by sender, then receiver. */
 	struct cluster_link links[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
-	struct cluster_view *views; /* sorted by epoch */
+	struct cluster_view *views; /* all views that were decided, sorted by epoch */
 	size_t views_count, views_size;
 	struct random random;
 	struct queue *queue;

@@ -139,7 +139,8 @@ static void label_apart(const struct picture *picture, double *end, uint64_t tim
 	label(picture, time, y, "small", text);
 }
 
-/* Returns when the next thing of either kind happens at that place, or the end of the run. */
+/* Returns when the next thing of one of the two kinds happens at that place, or the end of the
+ * run. */
 static uint64_t next_of(const struct run_drawing *drawing, size_t from, enum drawn_kind kind,
                         enum drawn_kind other, bool same_number)
 {

@@ -278,7 +278,8 @@ void faults_heal(struct run *run)
 	}
 	if (waiting != 0 && (places & ~waiting) != 0)
 		decide(run, next_epoch(run), places & ~waiting);
-	/* Decide on a new view only if it is necessary: it would hide losses in the old one. */
+	/* Decide on a new view only if it is necessary: a new view would hide that something was
+	 * lost in the old one. */
 	const struct cluster_view *view = cluster_latest(cluster);
 	if (same_members(run) != places ||
 	    view->members_count != (uint32_t)__builtin_popcount(places)) {

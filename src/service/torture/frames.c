@@ -32,7 +32,7 @@ static void write_slice(FILE *file, struct slice slice)
 	fwrite(slice.bytes, 1, slice.size, file);
 }
 
-/* One message of a frame of messages. */
+/* One message of a frame that carries messages. */
 struct item {
 	struct slice name;
 	uint64_t counter;

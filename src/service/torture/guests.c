@@ -32,7 +32,7 @@ void guests_granted(struct actor *actor)
 		actor->until = 0;
 }
 
-/* The question has arrived at the process, which answers. */
+/* Called when the question has arrived at the process, which answers it. */
 static void on_asked(struct realm *realm, struct actor *actor)
 {
 	uint64_t clock = realm_read(realm, actor->place, READER_RESIDENT);

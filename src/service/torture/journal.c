@@ -16,9 +16,9 @@ struct journal {
 };
 
 /*
- * %a %b %c are the numbers of a note. %A is the place with the number a. %X is c as
- * a fence, epoch:counter; %T is b as a time; %E is c as an error or a result; %s is the bytes as a
- * text; %F is the bytes as a frame.
+ * The text of each kind of note. %a %b %c are the numbers of a note. %A is the place with the
+ * number a. %X is c as a fence, epoch:counter; %T is b as a time; %E is c as an error or a result;
+ * %s is the bytes as a text; %F is the bytes as a frame.
  */
 static const char *const texts[NOTES] = {
         [NOTE_START] = "starts, incarnation %a",

@@ -171,8 +171,8 @@ void judge_closed(struct run *run, uint32_t number)
 
 /* --- grants --- */
 
-/* A grant in an epoch requires that all members of the epoch know of it. Otherwise a client with a
- * grant of an older epoch may still be inside. */
+/* Checks that all members of the epoch know of it when a grant is made in it. Otherwise a client
+ * with a grant of an older epoch may still be inside. */
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
 	const struct visitor *client = &run->clients[number];
@@ -227,7 +227,7 @@ static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t 
 	return false;
 }
 
-/* A host whose clients enter one after the other must not starve its neighbours. */
+/* Checks that a host whose clients enter one after the other does not starve its neighbours. */
 static void check_turns(struct run *run, uint32_t number, uint32_t lock)
 {
 	struct lock_record *record = &run->locks[lock];
@@ -244,7 +244,7 @@ static void check_turns(struct run *run, uint32_t number, uint32_t lock)
 		          record->row, run->cluster.places[place].name, record->name);
 }
 
-/* The clients of one node enter in the order in which they asked. */
+/* Checks that the clients of one node enter in the order in which they asked. */
 static void check_order(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];
@@ -317,8 +317,8 @@ static bool is_taken_since(const struct run *run, const struct visitor *client)
 
 /*
  * Should the client have been told some time ago that the lock is taken? Yes, if the client inside
- * asked first and its node has received this client's question: that node answers when it lets a
- * client in, even one that also said NOWAIT.
+ * asked first and its node has received this client's question. That node answers when it lets a
+ * client in, even a client that said NOWAIT.
  */
 static bool is_overdue(const struct run *run, const struct visitor *client,
                        const struct grant *inside)
@@ -331,7 +331,8 @@ static bool is_overdue(const struct run *run, const struct visitor *client,
 	       known + flood + run->plan->tick_late_max < run->cluster.now;
 }
 
-/* If the lock was taken the whole time but the answer came late, a BUSY was not delivered. */
+/* Checks an answer that the lock is busy. If the lock was taken the whole time but the answer came
+ * late, a BUSY was not delivered. */
 static void check_busy(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];
@@ -346,8 +347,8 @@ static void check_busy(struct run *run, uint32_t number)
 		          run->locks[client->lock].name);
 }
 
-/* Is one second ample time for any algorithm to let a client in, even if all nodes ask? It is not
- * if the epoch may run out of numbers. */
+/* Is one second ample time for any algorithm to let a client in, even if all nodes ask? Not if the
+ * epoch may run out of numbers. */
 static bool is_second_enough(const struct run *run)
 {
 	const struct plan *plan = run->plan;
@@ -378,7 +379,8 @@ static void check_nowait(struct run *run, uint32_t number, const struct node_eff
 		          lock->name);
 }
 
-/* While nothing is wrong every member answers, if answers can arrive in time. */
+/* Checks the members that an answer names as silent. While nothing is wrong, every member answers,
+ * if answers can arrive in time. */
 static void check_silent(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct visitor *client = &run->clients[number];
@@ -563,8 +565,8 @@ static void add_flying(void *context, const uint8_t *bytes, size_t size)
 		add_token(tokens, epoch);
 }
 
-/* Counts the tokens that are at a place and those in flight. When all is quiet, exactly one place
- * must have them. */
+/* Counts the tokens that are at a place and those in flight. When all is quiet, all tokens must be
+ * at the same place. */
 static void check_tokens(struct run *run, uint32_t lock, bool exactly_one)
 {
 	struct tokens tokens = {.run = run, .lock = &run->locks[lock]};

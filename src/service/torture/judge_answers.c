@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While nothing is wrong, every member answers long before it counts as silent. */
+/* Does every member answer a question of that time? Yes, if nothing has been wrong since, and if
+ * answers arrive before a member counts as silent. */
 static bool all_answer_since(const struct run *run, uint64_t asked)
 {
 	return judge_calm_since(run, asked) &&
@@ -89,8 +90,8 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 		          "client %u stopped leading %s long ago, but client %u is told that it "
 		          "leads",
 		          told->client, name, number);
-	/* The leader's own node has answered since then that it does not lead, unless that node was
-	 * silent. */
+	/* The leader's own node has answered, after that end, that it does not lead; unless that
+	 * node was silent. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
 		run_wrong(run, "client %u no longer leads %s, but client %u is told that it does",
 		          told->client, name, number);

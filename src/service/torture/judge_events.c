@@ -74,7 +74,7 @@ static void check_grant(struct run *run, uint32_t lock, const struct node_effect
 	};
 }
 
-/* The subscriber has been told this; the judge need not wait for it any more. */
+/* Notes that the subscriber has been told this event. The judge no longer waits for it. */
 static void meet(struct run *run, uint32_t number, const struct visitor_subscription *subscription,
                  uint32_t lock, uint64_t rank)
 {
@@ -153,9 +153,10 @@ static void check_rumours(struct run *run)
 /* --- events that clients must get --- */
 
 /*
- * Must this subscription get the event? Not if it has it already, as a subscriber at the same node
- * may. Nor must it get the end of a hold from an older epoch if it was not told of its beginning:
- * where not all members are linked, that end may arrive after the next grant.
+ * Must this subscription get the event? Not if it has the event already, as may happen to a
+ * subscriber at the same node. Nor must it get the end of a hold from an older epoch if it was not
+ * told of the beginning of that hold: where not all members are linked, the end may arrive after
+ * the next grant.
  */
 static bool must_tell(const struct run *run, const struct visitor_subscription *subscription,
                       uint32_t lock, uint64_t rank)
@@ -169,7 +170,7 @@ static bool must_tell(const struct run *run, const struct visitor_subscription *
 	        judge_fence_epoch(fence) == epoch || subscription->last[lock] >= fence * 4);
 }
 
-/* Notes that all subscribers must be told of this. Expects nothing if messages may take so long
+/* Notes that all subscribers must be told of this event. Notes nothing if messages may take so long
  * that they count as lost. */
 void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind)
 {

@@ -35,7 +35,8 @@ uint64_t judge_flood(const struct run *run)
 	return hops * run->plan->delay_max;
 }
 
-/* After a fault, members still need some time to exchange what they hold and to ask again. */
+/* Was nothing wrong between these times? A fault counts for some time after its end, because
+ * members still need to exchange what they hold and to ask again. */
 bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until)
 {
 	const struct judge *judge = &run->judge;

@@ -45,7 +45,7 @@ struct campaign {
 	uint64_t epoch;    /* the epoch of the client's node when the ELECT was answered */
 };
 
-/* A report by an event. It must prove true by the end of the present step. */
+/* Something that an event reported. It must turn out to be true by the end of the present step. */
 struct rumour {
 	uint32_t lock;
 	uint64_t fence;

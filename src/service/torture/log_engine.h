@@ -13,7 +13,8 @@ struct log_engine {
 	void (*destroy)(struct realm *realm);
 	void (*begin)(struct realm *realm);
 
-	/* Start the voter of a process with what its disk has, and end it with the process. */
+	/* Start the voter of a process with the content of its disk, and end it with the
+	 * process. */
 	void (*start)(struct realm *realm, uint32_t place);
 	void (*stop)(struct realm *realm, uint32_t place);
 	/* Called when the voter's clock has reached the time of realm_await_voter. */
@@ -41,8 +42,8 @@ struct log_engine {
 	void (*wish)(struct realm *realm, const char *name, enum vote_wish vote);
 	/* Returns the id of the data directory of a host. */
 	uint64_t (*server)(const struct realm *realm, uint32_t place);
-	/* After all faults are over: returns NULL, or a sentence about what is not yet as it should
-	 * be. */
+	/* Call it after all faults are over. Returns NULL, or a sentence that says what has not
+	 * recovered yet. */
 	const char *(*unsettled)(const struct realm *realm, char room[192]);
 	bool voters_change; /* the cluster chooses its voters itself */
 

@@ -38,7 +38,7 @@ struct mischief {
 	struct fault *list;
 	uint32_t count;
 	bool healed;
-	/* The pair without a link that stays when all other faults end, or NULL. */
+	/* The pair that stays without a link when all other faults end, or NULL. */
 	struct fault *pair;
 };
 
@@ -83,8 +83,8 @@ static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number,
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
 	if (fault.kind == FAULT_PAIR) {
-		/* The link is lost late in the first act, because one member of five is missing
-		 * from then on. */
+		/* The link is lost late in the first act, because from then on one member of five
+		 * is missing. */
 		fault.begin = plan->time - (plan->time - fault.begin) / 8;
 		fault.end = plan->time;
 	}
@@ -122,7 +122,7 @@ static struct fault take_given(const struct ordeal_plan *plan, uint32_t i)
 	                      .chance = chance_stream(plan->seed, STREAM_FAULTS, i + 1)};
 }
 
-/* How many faults there are of each sort, in the order of their numbers. */
+/* How many faults there are of each sort. Their numbers follow in this order. */
 struct fault_counts {
 	uint32_t usual, wipes, votes;
 };
@@ -581,8 +581,8 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 	}
 }
 
-/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. Where
- * links have names, more than one host may have to leave. */
+/* Returns the first pair that lost its link for good, if there are enough hosts to do without one
+ * of the two. Returns NULL where links have names: more than one host may then have to leave. */
 static struct fault *find_pair(const struct realm *realm)
 {
 	struct mischief *mischief = realm->mischief;

@@ -19,7 +19,7 @@ const char *ordeal_name(uint32_t place)
 	return place < ORDEAL_NODES_MAX ? names[place] : "twin";
 }
 
-/* Ends a window and begins the next; the first call only begins one. */
+/* Ends a window of measurement and begins the next; the first call only begins one. */
 static void look_at_hosts(const struct realm *realm, struct ordeal_result *result, bool first,
                           uint64_t grants[ORDEAL_NODES_MAX])
 {
@@ -42,7 +42,7 @@ static void act_of_faults(struct realm *realm, struct ordeal_result *result)
 	}
 }
 
-/* Returns NULL, or what is wrong at a host and its clients. */
+/* Returns NULL, or what is wrong with a host or with its clients. */
 static const char *look_at_host(const struct realm *realm, uint32_t place, char room[192])
 {
 	const char *unsettled = witness_unsettled(realm, place, room);
@@ -56,7 +56,7 @@ static const char *look_at_host(const struct realm *realm, uint32_t place, char 
 	return unsettled;
 }
 
-/* Returns NULL, or what is wrong. One host of a pair without a link may be out of the view. Where
+/* Returns NULL, or what is wrong. Of a pair without a link, one host may be out of the view. Where
  * not all hosts are linked, a third host may be out instead, if the pair would need its link as
  * soon as that host joined. */
 static const char *look_at_all(const struct realm *realm, const struct mischief_pair *pair,

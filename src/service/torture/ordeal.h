@@ -52,7 +52,7 @@ enum fault_kind {
 
 extern const char *const fault_words[FAULT_KINDS_COUNT];
 extern const char *const fault_texts[FAULT_KINDS_COUNT];
-/* All kinds except those that break an assumption. */
+/* All kinds except those that break an assumption of the protocol. */
 #define FAULTS_USUAL                                                                               \
 	(((UINT32_C(1) << FAULT_CLOCK) - 1) | UINT32_C(1) << FAULT_WIPE | UINT32_C(1) << FAULT_VOTE)
 
@@ -80,7 +80,7 @@ struct ordeal_plan {
 	/* Faults that happen instead of random ones; NULL: none are given. */
 	const struct ordeal_fault *given;
 	uint32_t given_count;
-	uint64_t measure_from; /* from when on `serving` is counted, in the first act */
+	uint64_t measure_from; /* from what time of the first act on `serving` is counted */
 	bool brief;            /* clients hold locks only for a short time, and release them */
 	const uint32_t *only;  /* the faults that happen, by number from 1; NULL: all */
 	uint32_t only_count;

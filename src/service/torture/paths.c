@@ -191,7 +191,7 @@ static bool is_believed(const struct realm *realm, uint32_t place, const struct 
 	                                                 datagram->server, bulletin.kind);
 }
 
-/* The member of a process tells a petitioner who votes, if it must. */
+/* The member of a process tells a petitioner who votes, if tenant_must_tell says so. */
 static void tell_voters(struct realm *realm, uint32_t place, const struct petition *petition)
 {
 	const struct realm_host *host = &realm->hosts[place];
@@ -521,7 +521,7 @@ void paths_changed(struct realm *realm, struct strand *line)
 		wire_push(realm, wire, side, WIRE_READABLE, STAILQ_FIRST(&half->in)->arrival);
 }
 
-/* Bytes were read at this end: the other one may write on. */
+/* Called when bytes were read at this end: the other end may have room to write more. */
 static void make_room(struct realm *realm, struct path_wire *wire, uint32_t side, size_t size)
 {
 	struct half *half = &wire->halves[side];

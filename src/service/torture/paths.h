@@ -11,8 +11,8 @@
 struct path_net *paths_create(uint64_t seed);
 void paths_destroy(struct path_net *paths);
 
-/* Adds `more` to the number of cuts from one host to another; nothing gets through while it is not
- * 0. */
+/* Adds `more` to the number of cuts from one host to another. Nothing gets through while that
+ * number is not 0. */
 void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool engine, int more);
 bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
 /* Sets how many percent of datagrams are lost or duplicated, and how late they may be. */
@@ -26,9 +26,9 @@ void paths_break(struct realm *realm, uint32_t place);
 void paths_heal(struct realm *realm);
 
 enum path_kind {
-	PATH_PETITION, /* to the process of a host, and its voter */
-	PATH_LETTER,   /* from one voter to another */
-	PATH_BULLETIN, /* to the resident of a host */
+	PATH_PETITION, /* a petition, to the process of a host and its voter */
+	PATH_LETTER,   /* a letter from one voter to another */
+	PATH_BULLETIN, /* a bulletin, to the resident of a host */
 };
 
 void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,

@@ -127,8 +127,8 @@ static void draw_faults(struct random *random, uint64_t unit, struct plan *plan)
 	plan->tick_late_max = chance(random, 20) ? unit * draw(random, 1, 5) : 0;
 }
 
-/* Draws limits so narrow that they are reached. But the table of locks has room for what all
- * clients want at a time, or nothing would ever finish. */
+/* Draws limits so narrow that they are reached. But the table of locks must have room for
+ * everything that all clients want at a time; otherwise the run would never finish. */
 static void draw_limits(struct random *random, struct plan *plan)
 {
 	if (chance(random, 25))

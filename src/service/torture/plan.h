@@ -1,6 +1,6 @@
 /*
- * The plan of a random run: drawn from its seed, except for what the command line sets. The same
- * words and the same seed give the same plan.
+ * The plan of a random run. It is drawn from the run's seed, except for what the command line sets.
+ * The same words and the same seed give the same plan.
  */
 #ifndef TORTURE_PLAN_H
 #define TORTURE_PLAN_H
@@ -28,7 +28,8 @@ struct plan {
 	uint64_t idle_hop;
 	struct node_limits limits;
 	uint64_t epoch; /* the first epoch */
-	uint64_t floor; /* where counters begin; sometimes near their end */
+	/* Where counters begin; sometimes near the greatest number that they can have. */
+	uint64_t floor;
 
 	struct distribution delay;
 	uint64_t delay_max;
@@ -44,7 +45,7 @@ struct plan {
 	/* Mean times between faults; 0: never. */
 	uint64_t stall_every, view_every, crash_every;
 	uint64_t stall_mean;
-	struct distribution tell; /* how long it takes until a member learns of a view */
+	struct distribution tell; /* how long it takes a member to learn of a view */
 };
 
 /* Returns 0, or -1 and what is wrong with the words. */

@@ -32,13 +32,13 @@ struct simulated_disk {
 struct raft_voter {
 	struct voter *voter; /* the voter of the process; NULL: there is no process */
 	struct simulated_disk disk;
-	bool leads;         /* the voter led when that was last noted */
+	bool leads;         /* the voter led when this was last noted */
 	uint64_t cut_until; /* no letters reach the voter or leave it before this time */
 };
 
 /* A committed entry, and the state after it, as hashes. */
 struct committed_entry {
-	uint64_t entry, state; /* hashes of the entry's bytes and of the state after it */
+	uint64_t entry, state; /* a hash of the entry's bytes, and a hash of the state after it */
 };
 
 struct raft_log {
@@ -292,7 +292,7 @@ static bool letter(struct realm *realm, uint32_t place, const uint8_t *bytes, si
 	return good;
 }
 
-/* A write has become durable. */
+/* Called when a write has become durable. */
 static void on_event(struct realm *realm, const struct event *event)
 {
 	const struct realm_host *host = &realm->hosts[event->node];
@@ -373,7 +373,8 @@ static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t 
 	uint32_t voters = 0, left = 0;
 	struct replica_server known;
 
-	/* Count standbys too: one may be promoted before the leader hears that its disk is lost. */
+	/* Count standbys too: a standby may be promoted before the leader hears that its disk is
+	 * lost. */
 	for (size_t i = 0; here->voter != NULL && i < voter_servers(here->voter, i, &known); i++) {
 		voters += known.role == REPLICA_VOTER || known.id == wiped;
 		left += known.role == REPLICA_VOTER && known.id != wiped &&
@@ -489,7 +490,7 @@ static void create(struct realm *realm)
 	}
 }
 
-/* All servers begin with the same first entry. */
+/* Gives all servers the same first entry. */
 static void begin(struct realm *realm)
 {
 	struct replica_server servers[REALM_HOSTS_MAX];
@@ -513,8 +514,8 @@ static void begin(struct realm *realm)
 	free((void *)first.bytes);
 }
 
-/* After all faults are over, there must be as many voters as there should be, and none whose disk
- * was lost. */
+/* Checks, after all faults are over, that there are as many voters as there should be, and none
+ * whose disk was lost. Returns NULL, or what is wrong. */
 static const char *unsettled(const struct realm *realm, char room[192])
 {
 	uint32_t wanted = realm_voters_wanted(realm->plan->nodes);

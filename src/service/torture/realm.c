@@ -44,7 +44,7 @@ void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock)
 
 /* --- petitions --- */
 
-/* Sends a petition to those whom a member asks: its voters, its own voter and, if these do not
+/* Sends a petition to the voters that the member knows and to its own voter; if these do not
  * answer, to every address that it knows. */
 static void petition(struct realm *realm, const struct realm_host *host,
                      const struct resident_effect *effect)
@@ -81,7 +81,8 @@ static void remember(struct realm_host *host, const char *name, const char *addr
 		electors_add(&host->addresses, 0, entry_text_of(name), entry_text_of(address));
 }
 
-/* A member keeps what it was told as addresses for its next process, in the same way as member.c. */
+/* Keeps the voters that the member was told of as addresses for its next process, as member.c
+ * does. */
 static void remember_voters(const struct realm *realm, struct realm_host *host)
 {
 	const struct electors *electors = tenant_electors(resident_tenant(host->resident));
@@ -102,7 +103,7 @@ static void remember_members(const struct realm *realm, struct realm_host *host)
 	}
 }
 
-/* If voters change, this is only a list of addresses: it has no index. */
+/* If voters can change, the list has no index: it has only addresses to try. */
 void realm_name_voters(struct realm *realm, uint32_t place)
 {
 	struct electors *addresses = &realm->hosts[place].addresses;
@@ -136,7 +137,8 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 		realm_wrong(realm, "%s sends what no correct member sends: %s", effect->name,
 		            effect->text);
 		break;
-	case RESIDENT_REMOVED: /* its clients finish, or lose what they hold with the lease */
+	/* The clients of this host finish, or lose their locks when the lease ends. */
+	case RESIDENT_REMOVED:
 		if (tenant_removed(resident_tenant(host->resident)))
 			verdict_removed(realm->verdict, host->place,
 			                tenant_incarnation(resident_tenant(host->resident)));

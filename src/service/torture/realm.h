@@ -52,8 +52,9 @@ enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
 
 /* A reading of the lease clock during which the process is stopped, or the host suspended. */
 struct torn_reading {
-	uint64_t from, until; /* the two ends of a stop in true time; `until` is 0 if it goes on */
-	uint32_t parts;       /* how many clocks were read before the stop */
+	/* The beginning and the end of a stop in true time; `until` is 0 while the stop goes on. */
+	uint64_t from, until;
+	uint32_t parts; /* how many clocks were read before the stop */
 	bool suspended;
 };
 
@@ -115,7 +116,7 @@ struct realm {
 	/* All hosts; the last one may have the name of another. */
 	struct realm_host hosts[REALM_HOSTS_MAX];
 	uint32_t hosts_count;
-	uint32_t members_count; /* the first hosts, up to this number, have members */
+	uint32_t members_count; /* how many hosts have members; they are the first ones */
 	/* The hosts whose votes count, according to the committed log. */
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
@@ -194,7 +195,7 @@ struct wiring realm_wiring(const struct realm *realm);
 /* Notes an event in the trace: a text, and the host that it is about. */
 __attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,
                                                       const char *format, ...);
-/* Notes something frequent: it is hashed, and written only to a trace. */
+/* Notes something frequent: it is hashed, and shown only in a trace. */
 void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b);
 /* Adds something to the diagram, if there is one. */
 void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,

@@ -25,8 +25,8 @@ struct reading {
 };
 
 /*
- * BOOTTIME and MONOTONIC are slewed by a twentieth, as a daemon that sets the time may do. Only the
- * last suspension of the host matters, because all readings include the earlier ones.
+ * BOOTTIME and MONOTONIC run wrong by a twentieth, as if a daemon that sets the time slewed them.
+ * Only the last suspension of the host matters, because all readings include the earlier ones.
  */
 static uint64_t read_part(void *context, enum lease_clock_part part)
 {

@@ -27,9 +27,9 @@ struct reign {
 	/* When the member of each host last had a lease, or joined. */
 	uint64_t leased[REIGN_HOSTS_MAX];
 	uint64_t incarnations[REIGN_HOSTS_MAX]; /* the incarnation of the member of each host */
-	/* When a renewal of that member was last proposed. */
+	/* When a renewal of each host's member was last proposed. */
 	uint64_t renewed[REIGN_HOSTS_MAX];
-	/* When proposals of its renewal began again after a silence. */
+	/* When renewals of each host's member were proposed again after a silence. */
 	uint64_t heard[REIGN_HOSTS_MAX];
 	/* When the voter of each host was last told that it leads. */
 	uint64_t told[REIGN_HOSTS_MAX];
@@ -98,8 +98,8 @@ static void add_name(struct reign *reign, const char *name)
 	memcpy(attendance->name, name, strnlen(name, sizeof(attendance->name) - 1));
 }
 
-/* Is the name of a member forbidden? The member stays in the view until its lease is over; if its
- * name is invited again before that, it may stay. */
+/* Is the name of a member forbidden? Such a member stays in the view until its lease is over; if
+ * its name is invited again before that, it may stay. */
 static bool forbids_a_member(const struct agreed_state *state)
 {
 	for (uint32_t i = 0; i < state->names_count; i++) {
@@ -166,8 +166,9 @@ static uint32_t place_of(const struct reign_proposal *proposal, uint64_t process
 	return NOWHERE;
 }
 
-/* Judges a link that the next view needs. It must have been up within the last lease; it may have
- * broken since. Nothing is known of a process that has died in between. */
+/* Judges a link that the next view needs. The link must have been up within the last lease; it may
+ * have broken since. If one of the two processes has died in between, nothing can be said about
+ * it. */
 static const char *judge_link(const struct reign *reign, const struct reign_proposal *proposal,
                               uint64_t from, uint64_t to, char *room)
 {
@@ -252,8 +253,8 @@ static const char *judge_departure(const struct reign_proposal *proposal, uint64
 
 /* --- members --- */
 
-/* A new leader must remove nobody at first. A leader that was stopped must wait too, but only if it
- * was stopped long enough to notice; that is not judged here. */
+/* Judges a removal. A new leader must not remove anybody at first. A leader that was stopped must
+ * wait too, but only if it was stopped long enough to notice; this is not judged here. */
 static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
 {
@@ -279,10 +280,10 @@ static uint64_t hears_since(const struct reign *reign, const struct reign_propos
 }
 
 /*
- * A member that has not confirmed an acknowledgement for half a lease must no longer be renewed,
- * long before its own lease is over. Time in which the member or the leader was stopped does not
- * count, nor time in which the leader did not hear the member. Also, an old leader may lead again
- * without having heard that it was replaced in between.
+ * Judges a renewal. If a member has not confirmed an acknowledgement for half a lease, it must not
+ * be renewed any more. Time in which the member or the leader was stopped does not count, nor time
+ * in which the leader did not hear the member. The time begins again with every election, because
+ * an old leader may lead again and not know that it was replaced in between.
  */
 static const char *judge_renewal(struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)

@@ -30,7 +30,7 @@ void reign_elected(struct reign *reign, uint64_t now);
 void reign_told(struct reign *reign, uint32_t place, uint64_t now);
 /* Takes the state after a committed entry. */
 void reign_committed(struct reign *reign, const struct agreed_state *state, uint64_t now);
-/* Notes that the process `from` of a host says that its link to the process `to` of another is
+/* Notes that the process `from` of a host says that its link to the process `to` of another host is
  * up. */
 void reign_linked(struct reign *reign, uint32_t place, uint32_t other, uint64_t from, uint64_t to,
                   uint64_t now);
@@ -48,7 +48,7 @@ struct reign_host {
 
 struct reign_proposal {
 	uint64_t now;
-	uint32_t place; /* the leader's host; no other leader has replaced it */
+	uint32_t place; /* the leader's host; no other leader has been elected since */
 	int64_t drift_ppm;
 	uint64_t resumed; /* when the last stop of the leader's voter ended */
 	const struct agreed_state *state;

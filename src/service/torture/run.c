@@ -84,8 +84,8 @@ static bool step(struct run *run)
 
 static void act_of_faults(struct run *run)
 {
-	/* The first act ends after this many steps without any action: all clients may be waiting
-	 * for something that only the healing brings. */
+	/* The first act ends after this many steps without any action: perhaps all clients wait for
+	 * something that comes only when the faults end. */
 	enum { FUTILE_MAX = 2000 };
 	uint64_t actions = 0, futile = 0;
 

@@ -1,6 +1,6 @@
 /*
  * A random run of a whole cluster, in two acts. In the first, clients act at random while links
- * stall, members come and go and processes crash. In the second everything heals, clients release
+ * stall, members come and go, and processes crash. In the second, all faults end, clients release
  * their locks, and every client that waits must be served. A judge watches what clients see; it
  * knows nothing of the inside of nodes.
  */

@@ -1,11 +1,11 @@
 /*
- * Which faults can be left out? Large parts of them are tried first, then smaller ones, then single
- * faults.
+ * Finds faults that can be left out. It tries large parts of them first, then smaller ones, then
+ * single faults.
  *
- * This is not enough. Whatever is left out changes the rest of the run: a violation that needs a
- * rare coincidence goes away with any fault before it, so that none can be left out alone, although
- * most are not needed. But each other set of faults is another chance for the coincidence. So, when
- * no part can be left out, sets of faults are drawn at random.
+ * This is not enough, because every fault that is left out changes the rest of the run. If a
+ * violation needs a rare coincidence, it goes away with any fault before it. Then no fault can be
+ * left out alone, although most are not needed. But every other set of faults is another chance for
+ * the coincidence. So, when no part can be left out, sets of faults are drawn at random.
  */
 #include "shrink.h"
 
@@ -19,7 +19,7 @@
 
 enum {
 	RUNS_MAX = 3000,
-	/* How many random sets are tried in a row, for each fault, if there are few. */
+	/* How many random sets are tried in a row for each fault that is left, if few are left. */
 	DRAWN_MAX = 10,
 };
 
@@ -33,9 +33,10 @@ struct trial {
 struct shrinking {
 	struct ordeal_plan plan;
 	const struct shrink_options *options;
-	struct ordeal_result *result; /* that of the fewest faults so far that fail */
+	/* The result of the smallest set of faults so far with which the run fails. */
+	struct ordeal_result *result;
 	struct team team;
-	struct trial *trials; /* the runs that are done at once: room for one for each thread */
+	struct trial *trials; /* the runs that are done at once: one for each thread */
 	uint32_t trials_count;
 	uint32_t runs;
 };
@@ -68,8 +69,8 @@ static void do_trial(void *context, uint32_t member)
 	                        &shrinking->trials[member].result);
 }
 
-/* Does the first `count` trials. If some fail, takes the first of them, as if they had been done one
- * after the other. Returns its place, or `count`. */
+/* Does the first `count` trials. If some fail, takes the first of these, so that the result does
+ * not depend on the number of threads. Returns its index, or `count` if none fails. */
 static uint32_t do_trials(struct shrinking *shrinking, uint32_t count)
 {
 	const struct shrink_options *options = shrinking->options;
@@ -102,8 +103,8 @@ static void leave_out(const struct shrinking *shrinking, uint32_t first, uint32_
 	}
 }
 
-/* Leaves out parts of that size wherever the run still fails. Returns true if anything was left
- * out. */
+/* Leaves out parts of `many` faults wherever the run still fails without them. Returns true if any
+ * was left out. */
 static bool leave_out_parts(struct shrinking *shrinking, uint32_t many)
 {
 	const struct ordeal_result *result = shrinking->result;
@@ -166,8 +167,8 @@ uint32_t shrink(const struct ordeal_plan *plan, const struct shrink_options *opt
 	shrinking.trials = calloc(options->threads, sizeof(*shrinking.trials));
 	memory_must(shrinking.trials != NULL);
 	team_init(&shrinking.team, options->threads);
-	/* After any success begin again with the largest part: two faults may hide each other, so
-	 * that both can go but neither alone. */
+	/* After any success begin again with the largest part. Two faults may cancel each other:
+	 * then both can be left out together, but neither alone. */
 	while (smaller) {
 		smaller = false;
 		for (uint32_t many = result->stories_count; many > 0; many /= 2)

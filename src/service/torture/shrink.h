@@ -1,6 +1,6 @@
 /*
- * Finds a few of the faults of a run that failed with which it still fails, because these are worth
- * looking at.
+ * Finds a small set of faults with which a failed run still fails, because only these faults are
+ * worth looking at.
  */
 #ifndef TORTURE_SHRINK_H
 #define TORTURE_SHRINK_H
@@ -9,14 +9,15 @@
 
 #include <signal.h>
 
-/* A violation that still needs more faults than this is searched longer than others. */
+/* If a violation still needs more faults than this, the search takes longer than for others. */
 enum { SHRINK_GOAL = 12 };
 
 struct shrink_options {
 	/* Does a run. Several threads call it at once. */
 	void (*run)(void *context, const struct ordeal_plan *plan,
 	            struct ordeal_result *ret_result);
-	/* Is told how many runs are done, of at most how many, and how many faults are left. */
+	/* Is told how many runs are done, how many there can be at most, and how many faults are
+	 * left. */
 	void (*progress)(void *context, uint32_t runs, uint32_t runs_max, uint32_t faults);
 	void *context;
 	uint32_t threads;
@@ -24,9 +25,9 @@ struct shrink_options {
 };
 
 /*
- * Leaves out faults as long as the run still fails. `result` is that of the whole run, and becomes
- * that of the run with the faults in result->numbers, and only these. Returns how many runs this
- * took. The result does not depend on the number of threads.
+ * Leaves out faults as long as the run still fails. `result` is at first the result of the whole
+ * run. It becomes the result of the run with only the faults in result->numbers. Returns how many
+ * runs this took. The result does not depend on the number of threads.
  */
 uint32_t shrink(const struct ordeal_plan *plan, const struct shrink_options *options,
                 struct ordeal_result *result);

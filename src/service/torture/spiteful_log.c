@@ -24,9 +24,10 @@ struct voter_log {
 	bool believes;         /* the warden was told that it leads */
 	uint64_t applied;      /* how many entries the warden was given */
 	uint64_t arrival;      /* when the last entry that was sent to the voter arrives */
-	uint64_t sent;         /* how many entries the voter has applied or are in flight to it */
-	struct out snapshot;   /* the snapshot on the voter's disk */
-	uint64_t snapshot_at;  /* the index of that snapshot */
+	/* How many entries the voter has applied, plus those in flight to it. */
+	uint64_t sent;
+	struct out snapshot;  /* the snapshot on the voter's disk */
+	uint64_t snapshot_at; /* the index of the snapshot on the voter's disk */
 };
 
 enum log_event { LOG_CHECK, LOG_COMMIT, LOG_APPLY, LOG_TELL };
@@ -208,7 +209,8 @@ static void on_apply(struct realm *realm, uint32_t place)
 		push(realm, LOG_APPLY, place, realm->hosts[place].voter_paused_until);
 		return;
 	}
-	/* If later entries are still in flight, apply one; if not, apply all that were sent. */
+	/* If later entries are still in flight, apply one entry; otherwise apply all that were
+	 * sent. */
 	if (voter->arrival > realm->now && voter->sent > voter->applied + 1) {
 		apply(realm, place);
 	} else {
@@ -218,7 +220,7 @@ static void on_apply(struct realm *realm, uint32_t place)
 	pump(realm, place);
 }
 
-/* A voter that starts again has its log on its disk, so it applies the same entries again. */
+/* Applies the entries of its disk again to a voter that starts again. */
 static void replay(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];
@@ -231,7 +233,7 @@ static void replay(struct realm *realm, uint32_t place)
 		apply(realm, place);
 }
 
-/* The voters of this log never change: they are those that every process was given. */
+/* Returns the voters that every process was given: the voters of this log never change. */
 static const struct electors *voters(const struct realm *realm, uint32_t place)
 {
 	return &realm->hosts[place].addresses;

@@ -229,7 +229,7 @@ static void add_view(struct verdict *verdict)
 	}
 }
 
-/* A member that is not in the new view must have no valid lease, and one that left must hold
+/* Checks that a member that is not in the new view has no valid lease and, if it left, holds
  * nothing. */
 static void check_gone(struct verdict *verdict, uint64_t process, uint64_t incarnation)
 {
@@ -271,7 +271,7 @@ static void note_renewals(struct verdict *verdict)
 	}
 }
 
-/* An entry for another epoch, or for another limit, must change nothing. */
+/* Checks that an entry for another epoch, or for another limit, changes nothing. */
 static void check_void(struct verdict *verdict, uint64_t epoch, uint64_t limit,
                        const uint8_t *bytes, size_t size)
 {
@@ -309,7 +309,8 @@ void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *b
 	add_view(verdict);
 }
 
-/* A lease may last no longer than a voter waits after the last renewal, by the slowest clock. */
+/* Checks that no lease lasts longer than a voter waits after the last renewal, by the slowest
+ * clock. */
 void verdict_passed(struct verdict *verdict, uint64_t now)
 {
 	uint64_t lease = verdict->options.settings.lease_ns;
@@ -547,7 +548,8 @@ void verdict_finished(struct verdict *verdict, uint32_t client)
 	verdict->clients[client].holds = verdict->clients[client].waits = false;
 }
 
-/* A new view takes nothing away from a member. A lease takes a lock away only when it is over. */
+/* Checks why a lock was lost. A new view takes nothing away from a member, and a lease takes a lock
+ * away only when it is over. */
 void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, size_t why_size)
 {
 	const struct watched_client *known = &verdict->clients[client];

@@ -48,7 +48,7 @@ void verdict_departs(struct verdict *verdict, uint32_t place);
 void verdict_removed(struct verdict *verdict, uint32_t place, uint64_t incarnation);
 void verdict_ended(struct verdict *verdict, uint32_t place);
 
-/* The process of a host has learned of a view, which it need not be in. */
+/* A view of which the process of a host has learned. The process need not be in it. */
 struct verdict_view {
 	uint64_t epoch, base;
 	const struct seat *seats;
@@ -81,7 +81,7 @@ struct verdict_grant {
 	enum hold_proof proof;
 	uint32_t clock; /* the clock that the client reads */
 	uint64_t until; /* HOLD_ASKS: the end of the client's sub-lease by that clock */
-	uint64_t needs; /* the time the client needs to stop: so much of its lease must be left */
+	uint64_t needs; /* how long the client needs to stop: this much of its lease must be left */
 	/* The answer came some time after the grant, so the process may have begun to leave in
 	 * between. */
 	bool elected;
@@ -103,8 +103,8 @@ void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, siz
 void verdict_session(struct verdict *verdict, uint32_t client);
 /* Notes that the client was told that it is subscribed to a lock. */
 void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock);
-/* Notes that the client is told an event: the `part` of a grant is 0 for granted, 1 for leader, 2
- * for released or lost; or it is told that events of the lock were dropped. */
+/* Note that the client is told an event, or that events of the lock were dropped. The `part` of an
+ * event is 0 for granted, 1 for leader, and 2 for released or lost. */
 void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint64_t fence,
                    uint32_t part);
 void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);
@@ -112,7 +112,7 @@ void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);
 /* --- queries --- */
 
 /* Returns NULL, or which subscriber was not told of a grant long after it should have been. Ignores
- * grants of the last `recent`, and those around a change of the view. */
+ * grants within the last `recent` nanoseconds, and those around a change of the view. */
 const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char room[128]);
 
 /* After all faults are over: returns NULL if this host serves and all its clients are served, or

@@ -149,7 +149,8 @@ struct order {
 	int result;
 };
 
-/* If the new command is refused, the command of `before` is still pending. */
+/* Notes a command and the node's answer. If the node has refused it, the command in `before` is
+ * still pending. */
 static void ordered(struct run *run, uint32_t number, const struct order *order,
                     const struct visitor *before)
 {
@@ -243,8 +244,8 @@ void visitor_ask_leader(struct run *run, uint32_t number, uint32_t lock)
 	ordered(run, number, &(struct order){NOTE_LEADER, lock, 0, record->name, result}, &before);
 }
 
-/* Breaks with the fence of a holder, an old fence, or the next one, which may belong to a leader
- * that is not announced yet. */
+/* Breaks a hold with one of several fences: that of a holder, an old one, or the next one, which
+ * may belong to a leader that is not announced yet. */
 static void visitor_break(struct run *run, uint32_t number, uint32_t lock)
 {
 	const struct lock_record *record = &run->locks[lock];
@@ -465,10 +466,10 @@ static void begin_something(struct run *run, uint32_t number)
 		want_lock(run, number);
 }
 
-/* The client has waited long enough: it goes away, or gives a second command, which the node must
- * refuse while the first one waits. But the second may even be granted, if the node finds in the
- * same call that the timeout of the first is over. So a client that can hold no further lock goes
- * away. */
+/* Acts for a client that has waited long enough. It goes away, or gives a second command, which the
+ * node must refuse while the first one waits. But the node may even grant the second, if it finds
+ * in the same call that the timeout of the first is over. So a client that can hold no further lock
+ * goes away. */
 static void lose_patience(struct run *run, uint32_t number)
 {
 	if (run->clients[number].holds_count == HOLDS_MAX || run_chance(run, 70))

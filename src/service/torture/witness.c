@@ -152,7 +152,8 @@ static void see_host(struct realm *realm, uint32_t place)
 		reign_leased(realm->reign, place, realm->now);
 }
 
-/* A leader that was stopped for less than this does not notice that it was stopped. */
+/* Returns when the last stop of the leader ended; 0: the stop was so short that the leader did not
+ * notice it. */
 static uint64_t leader_resumed(const struct realm *realm, const struct realm_host *host)
 {
 	uint64_t lasted = host->voter_paused_until - host->voter_paused_from;

@@ -13,8 +13,8 @@ struct actor;
 struct verdict *witness_create(struct realm *realm);
 
 void witness_committed(struct realm *realm, uint64_t index, const uint8_t *bytes, size_t size);
-/* Call it when the leader at that place, with this state, has proposed an entry. Leaders that were
- * replaced do not count. */
+/* Call it when a leader has proposed an entry. `state` is the leader's. Leaders that were replaced
+ * do not count. */
 void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_state *state,
                       const uint8_t *bytes, size_t size);
 void witness_started(struct realm *realm, uint32_t place);
@@ -24,8 +24,8 @@ void witness_view(struct realm *realm, uint32_t place);
 /* Call it when only time has passed at a host, and nothing has arrived: its lease may have lapsed.
  * */
 void witness_ticked(struct realm *realm, uint32_t place);
-/* Notes the lease of a host. Returns true if it has changed. The word is stored before anything
- * that follows from it can be seen. */
+/* Notes the lease of a host. Returns true if the lease has changed. Call it before anything that
+ * follows from the change can be seen. */
 bool witness_lease(struct realm *realm, uint32_t place);
 /* Call it after every call of the host's resident. */
 void witness_after(struct realm *realm, uint32_t place);
