@@ -24,7 +24,7 @@ enum {
 	 * can use it. */
 	EARLY_S = 300,
 	DAY_S = 86400,
-	VERSION_3 = 2, /* as X.509 counts */
+	VERSION_3 = 2, /* version 3, because X.509 counts from 0 */
 };
 
 static const char *const role_texts[] = {
@@ -37,7 +37,7 @@ const char *certificate_role_text(enum certificate_role role)
 
 /* --- reading --- */
 
-/* Returns false if the URI is none of ours. */
+/* Returns false if the URI is not in the form that baton writes. */
 static bool read_uri(const ASN1_STRING *uri, struct certificate_holder *ret_holder)
 {
 	const char *text = (const char *)ASN1_STRING_get0_data(uri);
@@ -88,7 +88,7 @@ static bool set_serial(X509 *certificate)
 	BIGNUM *number = NULL;
 	bool good = RAND_bytes(bytes, sizeof(bytes)) == 1;
 
-	bytes[0] &= 0x7f; /* it must be positive */
+	bytes[0] &= 0x7f; /* a serial number must be positive */
 	good = good && (number = BN_bin2bn(bytes, sizeof(bytes), NULL)) != NULL &&
 	       BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL;
 	BN_free(number);
@@ -124,14 +124,15 @@ static bool add_name(GENERAL_NAMES *names, int type, const void *bytes, size_t s
 		ASN1_STRING_free(text);
 		return false;
 	}
-	GENERAL_NAME_set0_value(name, type, text); /* owns the text */
+	GENERAL_NAME_set0_value(name, type, text); /* from now on `name` owns the text */
 	if (sk_GENERAL_NAME_push(names, name) > 0)
 		return true;
 	GENERAL_NAME_free(name);
 	return false;
 }
 
-/* A node's name need not be one that a host can have; then it is only in the URI. */
+/* Can a host have this name? A node's name need not be a host's name; then it is only in the
+ * URI. */
 static bool is_host_name(const char *text)
 {
 	for (const char *c = text; *c != '\0'; c++) {
@@ -191,7 +192,7 @@ static bool set_subject(X509 *certificate, const char *name)
 	                                  (const unsigned char *)name, size, -1, 0) == 1;
 }
 
-/* A certificate without extensions, not signed yet. */
+/* Makes a certificate without extensions, which is not signed yet. */
 static X509 *begin(EVP_PKEY *key, const char *name, const X509 *issuer, uint32_t days)
 {
 	X509 *certificate = X509_new();
@@ -324,7 +325,7 @@ static X509 *read_certificate(const char *path, struct problem *problem)
 	return certificate;
 }
 
-/* There is nobody to ask for a password. */
+/* Refuses to give a password, because there is nobody to ask for it. */
 static int no_password(char *room, int size, int writes, void *context)
 {
 	(void)room;
@@ -341,7 +342,7 @@ EVP_PKEY *certificate_read_key(const char *path, const char *what, struct proble
 
 	if (file == NULL)
 		return NULL;
-	/* A buffer of our own: fclose frees that of the library without wiping it. */
+	/* Use a buffer of our own: fclose would free the library's buffer without wiping it. */
 	setvbuf(file, room, _IOFBF, sizeof(room));
 	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, no_password, NULL);
 	fclose(file);

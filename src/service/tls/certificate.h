@@ -29,7 +29,7 @@ const char *certificate_role_text(enum certificate_role role);
 
 struct certificate_wish {
 	struct certificate_holder holder;
-	/* Names or IP addresses of hosts by which a node is reached, beside its name and
+	/* Names or IP addresses of hosts by which a node is reached, besides its own name and
 	 * loopback. */
 	const char *addresses[CERTIFICATE_ADDRESSES_MAX];
 	size_t addresses_count;
@@ -50,7 +50,7 @@ int certificate_make(const struct certificate_wish *wish, const char *ca_certifi
 struct x509_st;
 struct evp_pkey_st;
 
-/* A certificate and a public key as DER have at most so many bytes. */
+/* The most bytes that a certificate and a public key have as DER. */
 enum { CERTIFICATE_SIZE_MAX = 4096, CERTIFICATE_KEY_MAX = 256 };
 
 /* Signs a certificate for a public key, which is a SubjectPublicKeyInfo as DER. Returns the size of
@@ -61,9 +61,11 @@ size_t certificate_sign(const struct certificate_wish *wish, const uint8_t *key,
 /* Reads a file with a key, or makes a key and the file. Returns NULL and a problem on failure. */
 struct evp_pkey_st *certificate_key(const char *path, struct problem *problem);
 void certificate_free_key(struct evp_pkey_st *key);
-/* Opens a file to read it. `what` it is begins the problem. Returns NULL and a problem on failure. */
+/* Opens a file to read it. The text of a problem begins with `what`, which says what the file is.
+ * Returns NULL and a problem on failure. */
 FILE *certificate_open(const char *path, const char *what, struct problem *problem);
-/* Reads a file with a key. `what` it is begins the problem. */
+/* Reads a file with a key. The text of a problem begins with `what`, which says what the file
+ * is. */
 struct evp_pkey_st *certificate_read_key(const char *path, const char *what,
                                          struct problem *problem);
 /* Writes a certificate into a new file, in PEM. Returns 0, or -1 and a problem. */
@@ -71,7 +73,8 @@ int certificate_write(const struct x509_st *certificate, const char *path, struc
 /* Computes the SHA-256 of a certificate. */
 void certificate_digest(const struct x509_st *certificate, uint8_t ret_digest[32]);
 
-/* Returns 0 and whom the certificate is for; or -1 if it does not say so, or not clearly. */
+/* Returns 0 and the node or client that the certificate is for; or -1 if the certificate does not
+ * name exactly one. */
 int certificate_read_holder(const struct x509_st *certificate,
                             struct certificate_holder *ret_holder);
 /* Returns when the certificate ends, in seconds since 1970. */

@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-	/* Two certificates of the usual kind have 2 KiB; a peer that sends more is not a node of
-	 * ours. */
+	/* The most bytes of the certificates that a peer may send. Two of the usual kind have 2
+	 * KiB, so a peer that sends more is not a node of ours. */
 	CERTIFICATES_SIZE_MAX = 16 << 10,
 	DEPTH_MAX = 4,
 };
@@ -26,15 +26,16 @@ struct credentials {
 	SSL_CTX *context;
 	struct certificate_holder holder;
 	time_t end;
-	X509 *ca; /* the CA that has signed the certificate itself; NULL: others are between */
+	/* The CA that has signed the certificate directly; NULL: there are other CAs between. */
+	X509 *ca;
 	EVP_PKEY *ca_key; /* the CA's key; NULL: this node does not sign */
 };
 
 /*
- * While a key is read, OpenSSL frees copies of it without wiping them: the text of the file, and the
- * bytes that were decoded from it. So everything that it frees meanwhile is wiped. Keys themselves it
- * wipes when they are freed. At other times this would cost too much: a connection frees its buffers
- * with every record.
+ * Is everything wiped that OpenSSL frees? Only while a key is read: then OpenSSL frees copies of
+ * the key without wiping them, namely the text of the file and the bytes decoded from it. (OpenSSL
+ * wipes keys themselves when it frees them.) At other times this would cost too much, because a
+ * connection frees its buffers with every record.
  */
 static bool wipes;
 
@@ -67,7 +68,7 @@ static void *reallocate(void *memory, size_t size, const char *file, int line)
 	return moved;
 }
 
-/* Returns why OpenSSL has failed last, and forgets all of its errors. */
+/* Returns why OpenSSL failed last, and clears its queue of errors. */
 static const char *reason(void)
 {
 	unsigned long error = ERR_peek_last_error();
@@ -119,7 +120,7 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	return 0;
 }
 
-/* Returns how many bytes the certificates have that others are sent. */
+/* Returns how many bytes the certificates have that this node sends to others. */
 static int size_of_own(SSL_CTX *context)
 {
 	STACK_OF(X509) *chain = NULL;
@@ -152,7 +153,8 @@ static const char *verdict_text(int error, int depth)
 	}
 }
 
-/* Checks this node's own certificate. A node that others would refuse says so at its start. */
+/* Checks this node's own certificate, so that a node that others would refuse says so when it
+ * starts. */
 static int check_own(struct credentials *credentials, const struct credentials_files *files,
                      struct problem *problem)
 {
@@ -182,7 +184,7 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 	if (!good)
 		return problem_set(problem, "--tls-cert '%.150s' with --tls-ca '%.150s': %s",
 		                   files->certificate, files->ca, verdict_text(error, depth));
-	/* A few bytes stand before each certificate. */
+	/* Leave room for the few bytes before each certificate. */
 	if (size_of_own(credentials->context) > CERTIFICATES_SIZE_MAX - 100)
 		return problem_set(problem,
 		                   "--tls-cert '%.200s': its certificates have %d bytes, which is "
@@ -215,7 +217,8 @@ static int load_ca_key(struct credentials *credentials, const struct credentials
 	                   files->ca_key, files->certificate);
 }
 
-/* Sessions are not resumed: each handshake checks the certificates of today. */
+/* Sets what a handshake must check. Sessions are not resumed, so that each handshake checks the
+ * present certificates. */
 static void set_rules(SSL_CTX *context)
 {
 	must(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1);
@@ -252,8 +255,8 @@ struct credentials *credentials_load(const struct credentials_files *files, stru
 	struct credentials *credentials = calloc(1, sizeof(*credentials));
 
 	memory_must(credentials != NULL);
-	/* Has an effect only before OpenSSL's first allocation, so a program that has used it before
-	 * does without. */
+	/* This works only before OpenSSL's first allocation. In a program that has used OpenSSL
+	 * before, keys are not wiped in this way. */
 	(void)CRYPTO_set_mem_functions(allocate, reallocate, wipe_and_free);
 	ERR_clear_error();
 	credentials->context = SSL_CTX_new(TLS_method());

@@ -1,12 +1,12 @@
-/* The files by which a node proves who it is and recognizes others: the CA, its own certificate and
- * its key. */
+/* The files with which a node proves who it is and recognizes others: the certificate of the CA,
+ * the node's own certificate and the node's key. */
 #ifndef TLS_CREDENTIALS_H
 #define TLS_CREDENTIALS_H
 
 #include "certificate.h"
 
-/* Paths of files in PEM. The CA's file may have several certificates, so that one CA can replace
- * another. */
+/* The files that credentials are loaded from. The CA's file may have several certificates, so that
+ * one CA can replace another. */
 struct credentials_files {
 	/* The paths of the PEM files; all NULL: there is no TLS. */
 	const char *ca, *certificate, *key;
@@ -17,35 +17,38 @@ struct credentials_files {
 
 struct credentials;
 
-/* Returns NULL and a problem if a file cannot be read, or if they do not belong together. The
- * problem begins with the name of the option: --tls-ca, --tls-cert, --tls-key or --tls-ca-key. */
+/* Loads credentials. Returns NULL and a problem if a file cannot be read, or if the files do not
+ * belong together. The problem begins with the name of the option: --tls-ca, --tls-cert, --tls-key
+ * or --tls-ca-key. */
 struct credentials *credentials_load(const struct credentials_files *files,
                                      struct problem *problem);
-/* Open connections that were made with these credentials go on. */
+/* Frees credentials. Open connections that were made with them go on. */
 void credentials_free(struct credentials *credentials);
 
 /* Returns the node or client that the certificate is for. */
 const struct certificate_holder *credentials_holder(const struct credentials *credentials);
-/* Returns when the first certificate ends, in seconds since 1970: this node's own, or that of the
- * only CA. */
+/* Returns when a certificate expires, in seconds since 1970: this node's own or, if it is earlier,
+ * that of the only CA. */
 time_t credentials_end(const struct credentials *credentials);
 
-/* Puts the certificate of the CA that has signed this node's certificate itself, and that
- * invitations name, as DER into `room`. Returns its size; 0: it is too long, or the CA has signed
- * only through others. */
+/* Writes a CA's certificate as DER into `room`: of the CA that has signed this node's certificate
+ * directly, and that invitations name. Returns its size; 0: it is too long, or no CA has signed
+ * directly. */
 size_t credentials_ca(const struct credentials *credentials, uint8_t room[CERTIFICATE_SIZE_MAX]);
-/* Computes the SHA-256 of that certificate. Returns false if there is none. */
+/* Computes the SHA-256 of the certificate that credentials_ca returns. Returns false if there is
+ * none. */
 bool credentials_ca_digest(const struct credentials *credentials, uint8_t ret_digest[32]);
 /* Can this node sign certificates? */
 bool credentials_sign(const struct credentials *credentials);
-/* Signs a certificate for a node that was invited, valid for a year or until the CA ends. `host` may
- * be "". Returns as certificate_sign does. */
+/* Signs a certificate for a node that was invited, valid for a year or until the CA's certificate
+ * expires. `host` may be "". Returns as certificate_sign does. */
 size_t credentials_issue(const struct credentials *credentials, const char *name, const char *host,
                          const uint8_t *key, size_t key_size, uint8_t room[CERTIFICATE_SIZE_MAX],
                          struct problem *problem);
 
-/* Makes the credentials of a node that has no certificate yet, but an invitation. It takes any
- * certificate, and must look at it itself (guest.h) before it says anything. */
+/* Makes the credentials of a node that has an invitation and no certificate yet. A connection with
+ * these credentials accepts any certificate. So the caller must check the certificate (guest.h)
+ * before it sends anything. */
 struct credentials *credentials_of_guest(void);
 
 /* The name of the protocol that a guest asks for (ALPN), in the format of TLS: the first byte is

@@ -20,7 +20,8 @@ static X509 *read_der(const uint8_t *bytes, size_t size)
 	return NULL;
 }
 
-/* Is the certificate of this CA, for this use, and valid now by the clock of this host? */
+/* Has this CA signed the certificate for this use, and is it valid now by the clock of this host?
+ * Returns 0, or -1 and a problem. */
 static int verify(X509 *certificate, X509 *ca, int purpose, struct problem *problem)
 {
 	X509_STORE *store = X509_STORE_new();
@@ -101,7 +102,7 @@ int guest_keep(const struct guest_certificate *given, const char *name, const EV
 	X509 *certificate = read_der(given->certificate, given->certificate_size);
 	int result = check_given(certificate, ca, name, key, problem);
 
-	/* The certificate comes last: if it is there, everything is. */
+	/* Write the certificate last: if its file is there, the others are too. */
 	if (result == 0) {
 		unlink(ca_path);
 		result = certificate_write(ca, ca_path, problem);

@@ -1,7 +1,7 @@
 /*
- * A new node that has an invitation and no certificate yet. It makes its own key, which never leaves
- * its host; knows the cluster by the fingerprint of the CA in the invitation; and takes the
- * certificate that the cluster gives it.
+ * A new node that has an invitation and no certificate yet. The new node makes its own key, which
+ * never leaves its host. It recognizes the cluster by the fingerprint of the CA in the invitation,
+ * and stores the certificate that the cluster gives it.
  */
 #ifndef TLS_GUEST_H
 #define TLS_GUEST_H
@@ -9,16 +9,16 @@
 #include "tls.h"
 #include "token.h"
 
-/* Returns 0 if the other side has a node's certificate, which is signed by this CA (as DER), whose
- * fingerprint is in the invitation; otherwise -1 and a problem. */
+/* Can a guest trust the node at the other side? Returns 0 if `ca` (as DER) has the fingerprint that
+ * is in the invitation, and has signed the node's certificate; otherwise -1 and a problem. */
 int guest_trusts(const struct tls *tls, const struct token *token, const uint8_t *ca,
                  size_t ca_size, struct problem *problem);
 
-/* Puts the public key as DER into `room`. Returns its size. */
+/* Writes the public key as DER into `room`. Returns its size. */
 size_t guest_public_key(const struct evp_pkey_st *key, uint8_t room[CERTIFICATE_KEY_MAX]);
 
 struct guest_certificate {
-	const uint8_t *ca, *certificate; /* as DER */
+	const uint8_t *ca, *certificate; /* the certificates of the CA and of the guest, as DER */
 	size_t ca_size, certificate_size;
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A handshake with two certificates needs some 4 KiB. */
+/* The most bytes that a handshake may have. One with two certificates needs about 4 KiB. */
 enum { SHAKING_SIZE_MAX = 64 << 10, WRITE_MAX = 1 << 24 };
 
 struct tls {
@@ -20,7 +20,7 @@ struct tls {
 	size_t taken;          /* how many bytes arrived before the handshake was over */
 	enum tls_state state;
 	struct certificate_holder holder;
-	bool welcome; /* guests may come */
+	bool welcome; /* guests are let in (tls_welcome) */
 	bool guest;   /* the other side has said that it is a guest */
 	char problem[200];
 };
@@ -56,7 +56,7 @@ static int write_out(BIO *bio, const char *bytes, size_t size, size_t *ret_count
 	return 1;
 }
 
-/* A flush has nothing to do; OpenSSL asks for nothing else that matters. */
+/* Answers what OpenSSL asks of a BIO. Only a flush matters, and it has nothing to do. */
 static long control(BIO *bio, int command, long number, void *pointer)
 {
 	(void)bio;
@@ -65,7 +65,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
 	return command == BIO_CTRL_FLUSH;
 }
 
-/* The kind of BIO that the functions above make. All connections of all threads share it. */
+/* The kind of BIO that has the functions above. All connections of all threads share it. */
 static BIO_METHOD *method;
 static CRYPTO_ONCE method_once = CRYPTO_ONCE_STATIC_INIT;
 
@@ -93,7 +93,7 @@ struct tls *tls_create(const struct credentials *credentials, bool accepts)
 		SSL_set_accept_state(tls->ssl);
 	} else {
 		SSL_set_connect_state(tls->ssl);
-		tls_input(tls, NULL, 0); /* the dialling side speaks first */
+		tls_input(tls, NULL, 0); /* begin the handshake: the side that dials sends first */
 	}
 	return tls;
 }
@@ -114,7 +114,8 @@ void tls_keep_buffers(struct tls *tls)
 	SSL_set_read_ahead(tls->ssl, 1);
 }
 
-/* A guest is asked for no certificate. Whatever else others say is ignored. */
+/* A guest need not show a certificate. Any other protocol that the other side asks for is
+ * ignored. */
 static int choose_protocol(SSL *ssl, const unsigned char **ret_name, unsigned char *ret_size,
                            const unsigned char *offered, unsigned offered_size, void *context)
 {
@@ -204,7 +205,8 @@ static const char *verdict_text(const SSL *ssl)
 	}
 }
 
-/* Texts for alerts of the other side, which say what is wrong with us, or for what it did wrong. */
+/* Texts for failed handshakes: alerts of the other side say what is wrong with us, other errors
+ * what the other side did wrong. */
 static const struct {
 	int reason;
 	const char *text;
@@ -236,7 +238,7 @@ static void fail(struct tls *tls, const char *text)
 
 static void fail_by_openssl(struct tls *tls)
 {
-	/* A signature that does not fit leaves errors of its own before the verdict. */
+	/* If a signature does not match, there are other errors in the queue before this one. */
 	bool verdict = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED;
 	int reason = ERR_GET_REASON(ERR_peek_error());
 	const char *text = NULL, *why = ERR_reason_error_string(ERR_peek_error());
@@ -286,8 +288,8 @@ void tls_input(struct tls *tls, const uint8_t *bytes, size_t size)
 {
 	if (tls->state == TLS_FAILED || tls->state == TLS_ENDED)
 		return;
-	/* A program that uses libbaton may have left errors of its own in OpenSSL's queue. To clear
-	 * an empty queue costs a tenth of what a record does. */
+	/* A program that uses libbaton may have left errors of its own in OpenSSL's queue. Clearing
+	 * an empty queue would cost a tenth of the time that a record costs. */
 	if (ERR_peek_error() != 0)
 		ERR_clear_error();
 	buffer_append(&tls->in, bytes, size);

@@ -1,7 +1,7 @@
 /*
- * One connection with TLS 1.3 and certificates on both sides, without I/O: bytes of the network go
- * in and come out, and so do bytes of the protocol above. A driver gives it whatever arrives, writes
- * whatever it has to say, and limits the time that a handshake may take.
+ * One connection with TLS 1.3 and certificates on both sides, without I/O. Encrypted bytes of the
+ * network, and plain bytes of the protocol above, go in and come out. The driver passes in what
+ * arrives, writes what tls_output returns, and limits the time that a handshake may take.
  */
 #ifndef TLS_TLS_H
 #define TLS_TLS_H
@@ -22,18 +22,18 @@ enum tls_state {
 /* The first byte of a TLS connection; no record of ours begins with it. */
 enum { TLS_FIRST_BYTE = 0x16 };
 
-/* Makes one end of a connection. `accepts`: the other side has dialled. The credentials are not
- * needed after the call. */
+/* Makes one end of a connection. `accepts` is true if the other side has dialled. The credentials
+ * are not needed after the call. */
 struct tls *tls_create(const struct credentials *credentials, bool accepts);
 void tls_destroy(struct tls *tls);
-/* The other side's certificate must be for this host: a name or an IP address. Call it before any
- * input. */
+/* Requires that the other side's certificate is for this host: a name or an IP address. Call it
+ * before any input. */
 void tls_expect_host(struct tls *tls, const char *host);
-/* Keeps some 35 KiB between records, which makes them a tenth faster. For links, of which there are
- * few. */
+/* Keeps about 35 KiB of buffers between records, which makes each record a tenth faster. Worth it
+ * for links, because there are few. */
 void tls_keep_buffers(struct tls *tls);
-/* Lets guests in, too: they need no certificate, and say so at once. Call it before the first
- * input. */
+/* Lets in guests too, which need no certificate. They say at the beginning that they are guests.
+ * Call it before the first input. */
 void tls_welcome(struct tls *tls);
 /* Is the other side a guest, without a certificate? The connection must be OPEN. */
 bool tls_has_guest(const struct tls *tls);
@@ -48,12 +48,12 @@ const struct certificate_holder *tls_holder(const struct tls *tls);
 
 /* Takes bytes of the network. Then tls_read must be called until it returns 0. */
 void tls_input(struct tls *tls, const uint8_t *bytes, size_t size);
-/* Returns the number of bytes of the protocol above in `room`; 0: there are none now. */
+/* Puts plain bytes into `room`. Returns how many; 0: there are none now. */
 size_t tls_read(struct tls *tls, uint8_t *room, size_t size);
 
 /* Encrypts all bytes. The connection must be OPEN or ENDED. */
 void tls_write(struct tls *tls, const uint8_t *bytes, size_t size);
-/* Tells the other side that nothing follows. */
+/* Tells the other side that this side sends nothing more. */
 void tls_end(struct tls *tls);
 
 /* tls_output returns the bytes for the network, in one piece; 0: there are none. Valid until the
@@ -62,7 +62,8 @@ size_t tls_output(struct tls *tls, const uint8_t **ret_bytes);
 void tls_written(struct tls *tls, size_t size);
 
 struct x509_st;
-/* Returns the other side's certificate. The connection must be OPEN, and the other side no guest. */
+/* Returns the other side's certificate. The connection must be OPEN, and the other side must not be
+ * a guest. */
 struct x509_st *tls_certificate(const struct tls *tls);
 
 #endif

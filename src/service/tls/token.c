@@ -14,8 +14,8 @@ enum { PREFIX_SIZE = sizeof(prefix) - 1 };
 _Static_assert(WHOLE_SIZE % 3 == 0 && PREFIX_SIZE + ENCODED_SIZE == TOKEN_TEXT_SIZE,
                "the text has no padding");
 
-/* The digest of a few texts one after the other. Each kind of digest begins with a text of its own,
- * so that none can be taken for another. */
+/* Computes the digest of a few texts, one after the other. Each kind of digest begins with another
+ * text, so that a digest of one kind is never taken for one of another kind. */
 static void digest(const char *kind, const void *first, size_t first_size, const void *second,
                    size_t second_size, uint8_t *ret_digest)
 {
