@@ -111,7 +111,7 @@ int option_given_once(int option, const struct option *options, char **argv,
 	    strcmp(options->name, "param") == 0)
 		return 0;
 	size_t length = strlen(options->name);
-	/* The words before optind have been looked at. */
+	/* Only the words before optind have been read so far. */
 	for (int i = 1; i < optind; i++) {
 		const char *word = argv[i];
 		count += strncmp(word, "--", 2) == 0 &&

@@ -1,6 +1,7 @@
 /*
- * The texts that `--help` and `baton help` print, within 80 columns: in general, and for the
- * commands of the laboratory. Those for the lock service are in service/help_texts.c.
+ * The texts that `--help` and `baton help` print, within 80 columns: the general text, and the
+ * texts for the commands of the laboratory. The texts for the lock service are in
+ * service/help_texts.c.
  */
 #include "cli.h"
 #include "help_texts.h"

@@ -11,7 +11,7 @@ struct help_text {
 	const char *text;
 };
 
-/* For the commands of the lock service; the last has no name. */
+/* The texts for the commands of the lock service. The last element has no name. */
 extern const struct help_text service_helps[];
 
 #endif

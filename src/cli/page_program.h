@@ -15,8 +15,8 @@ int page_program_execute(char *const *argv, struct problem *problem);
 int page_program_check(struct problem *problem);
 
 /*
- * Serves the page on a free port until it is told to end (SIGINT, SIGTERM). The address that is
- * printed, and opened in a browser if there is a screen, shows the scenario. Returns 0, or -1 and a
+ * Serves the page on a free port until it is told to end (SIGINT, SIGTERM). Prints an address that
+ * shows the scenario, and opens it in a browser if there is a screen. Returns 0, or -1 and a
  * problem.
  */
 int page_program_show(const char *scenario, size_t size, struct problem *problem);

@@ -7,8 +7,8 @@
 
 enum { LOOK_MS = 10 };
 
-/* Does the same with select, which knows no limit but that of its sets. A descriptor that is beyond
- * them counts as ready every few milliseconds. */
+/* Waits like await_any, but with select, which does not look at the limit of descriptors. A
+ * descriptor that does not fit into an fd_set counts as ready every few milliseconds. */
 static int select_any(struct pollfd *items, nfds_t count, int ms)
 {
 	fd_set ready;

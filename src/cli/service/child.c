@@ -50,7 +50,8 @@ bool terminal_take_back(struct terminal *terminal, pid_t command)
 
 /* --- its beginning --- */
 
-/* Sets the address as an absolute path if it is a path, or as it is. */
+/* Sets BATON_SOCKET: to an absolute path if the address is a path, otherwise to the address
+ * itself. */
 static void set_socket(const char *address)
 {
 	char folder[PATH_MAX], *path;
@@ -78,8 +79,8 @@ static void set_environment(const struct holding *holding)
 
 static void restore_signals(const struct holding *holding)
 {
-	/* SIGCHLD and SIGALRM may have been ignored when `baton run` started, and were changed
-	 * since. */
+	/* SIGCHLD and SIGALRM may have been ignored when `baton run` started. It has changed this
+	 * since, so restore it. */
 	if (sigismember(&holding->ignored, SIGCHLD) == 1)
 		signal(SIGCHLD, SIG_IGN);
 	if (sigismember(&holding->ignored, SIGALRM) == 1)
@@ -106,8 +107,8 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	pid_t pid = fork();
 	if (pid != 0) {
 		if (pid > 0) {
-			/* The parent does this too, so that it has happened whichever of the two
-			 * runs first. */
+			/* The parent calls setpgid too, so that the group exists whichever of the
+			 * two runs first. */
 			setpgid(pid, pid);
 			*noted = pid;
 			if (lend)
@@ -122,7 +123,7 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	*noted = getpid();
 	if (lend)
 		terminal_lend(terminal, getpid());
-	/* The guardian sees the same, and reports it. */
+	/* The guardian also sees that the lease is about to end, and reports it. */
 	if (holding_ends_within(holding, holding->grace_ms + holding_margin_ms(holding)))
 		_exit(EXIT_LOST);
 	restore_signals(holding);

@@ -26,9 +26,9 @@ bool terminal_take_back(struct terminal *terminal, pid_t command);
 
 /*
  * Starts the command in a process group of its own, with the signal settings that `baton run` was
- * started with, and with BATON_LOCK, BATON_FENCE and the others in its environment. Its pid is noted
- * in shared memory before the command is executed: the guardian may be stopped before it gets to
- * it. Returns the pid, or -1 and errno.
+ * started with, and with BATON_LOCK, BATON_FENCE and the others in its environment. Its pid is
+ * noted in shared memory before the command is executed, because the guardian may be stopped before
+ * it can note the pid itself. Returns the pid, or -1 and errno.
  */
 pid_t child_start(const struct holding *holding, struct terminal *terminal, char **command,
                   _Atomic pid_t *noted);

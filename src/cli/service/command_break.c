@@ -26,7 +26,8 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* Writes a pattern that matches this name, and a few others if it would become too long. */
+/* Writes a pattern that matches this name. If that would be too long, the pattern also matches a
+ * few other names. */
 static void escape_name(const char *name, char pattern[BATON_NAME_MAX + 1])
 {
 	size_t size = 0;
@@ -57,7 +58,7 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 	free(text);
 	json_array_foreach (json_object_get(status, "locks"), i, lock) {
 		const char *found = json_string_value(json_object_get(lock, "name"));
-		/* A name that is not UTF-8 is shown differently; then the fence alone must do. */
+		/* A name that is not UTF-8 is shown differently; then compare only the fence. */
 		if ((uint64_t)json_integer_value(json_object_get(lock, "fence")) == fence &&
 		    (found == NULL || strcmp(found, name) == 0 || strchr(found, '\\') != NULL))
 			held = 1;
@@ -67,9 +68,9 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 }
 
 /*
- * A holder that asked for time to stop gets it, and nobody else is let in before that. Waits for
- * it, at most one lease, and prints a message if it takes longer. Returns true if the holder is
- * gone.
+ * A holder that asked for time to stop gets that time, and nobody else is let in before it has
+ * stopped. Waits for this, at most one lease, and prints a message if it takes longer. Returns true
+ * if the holder is gone.
  */
 static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fence,
                             uint64_t lease_ms)

@@ -1,5 +1,6 @@
 /*
- * baton cert: makes the certificates of a cluster. A folder has the CA, and what it has signed.
+ * baton cert: makes the certificates of a cluster. One folder has the CA and all that it has
+ * signed.
  */
 #include "certificate.h"
 #include "cli.h"
@@ -58,8 +59,8 @@ static bool has_ca(const char *folder)
 	return has;
 }
 
-/* Returns the folder with the CA: this one, or the only one in it that has a CA. The caller frees
- * it. NULL and a problem if there is none, or more than one. */
+/* Finds the CA: in this folder, or in the only folder below it that has a CA. Returns that folder,
+ * which the caller frees; or NULL and a problem if there is no CA, or more than one. */
 static char *find_ca(struct problem *problem)
 {
 	char *found = has_ca(".") ? strdup(".") : NULL;

@@ -35,7 +35,7 @@ enum {
 	START_MS = 20000,    /* how long the nodes may take to agree on a view */
 	END_MS = 5000,       /* how long the nodes may take to leave */
 	AGAIN_MS = 5000,     /* how long after its death a node is started again */
-	TAKEOVER_MS = 20000, /* how long a lock may take to move on */
+	TAKEOVER_MS = 20000, /* how long a lock may take to move to the next client */
 	DEV_DAYS = 30,       /* how long the certificates of --tls are valid */
 	WALK_MS = 500,       /* how long 'demo' is held at each node, and then free, for the page */
 };
@@ -44,10 +44,10 @@ struct dev {
 	uint32_t nodes;
 	const char *algorithm, *topology;
 	uint64_t for_ms;
-	bool failover; /* show at the start what happens when a node is killed */
+	bool failover; /* show after the start what happens when a node is killed */
 	bool no_web;
 	pid_t web;    /* the process of baton-web; 0: there is none */
-	pid_t walker; /* the process that hands a lock around for the page; 0: there is none */
+	pid_t walker; /* the process that passes a lock around for the page; 0: there is none */
 	bool tls;     /* the nodes prove to each other who they are */
 	char folder[200];
 	char peers[DEV_NODES_MAX * 32];
@@ -96,7 +96,7 @@ static int make_folder(struct dev *dev, struct problem *problem)
 {
 	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR")}, *base = "/tmp";
 
-	/* The address of a socket has at most 107 bytes. */
+	/* The path of a socket has at most 107 bytes. */
 	for (size_t i = sizeof(places) / sizeof(*places); i-- > 0;) {
 		if (places[i] != NULL && *places[i] != '\0' && strlen(places[i]) <= 80 &&
 		    access(places[i], W_OK) == 0)
@@ -125,7 +125,7 @@ static int make_folder(struct dev *dev, struct problem *problem)
 	return 0;
 }
 
-/* The path of a file in the folder, such as n1.crt. */
+/* Writes the path of a file in the folder, such as n1.crt. */
 static void path_of(const struct dev *dev, const char *name, const char *suffix, char room[240])
 {
 	snprintf(room, 240, "%s/%.8s%s", dev->folder, name, suffix);
@@ -151,8 +151,8 @@ static int make_certificates(const struct dev *dev, struct problem *problem)
 	return 0;
 }
 
-/* Forks a process that ends when this one tells it to, or ends. A ^C of the terminal does not reach
- * it. Returns as fork does. */
+/* Forks a child that gets SIGTERM when this process ends. A ^C of the terminal does not reach it.
+ * Returns as fork does. */
 static pid_t fork_child(const struct dev *dev)
 {
 	pid_t parent = getpid(), child = fork();
@@ -162,7 +162,7 @@ static pid_t fork_child(const struct dev *dev)
 	setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent) /* it ended before it would have been told */
+	if (getppid() != parent) /* the parent ended before it could be watched */
 		_exit(1);
 	return 0;
 }
@@ -239,9 +239,9 @@ static bool sockets_are_gone(const struct dev *dev)
 }
 
 /*
- * Removes the folder when this process is gone, however it ended: the janitor waits for the end of
- * a pipe that nobody writes to. The nodes get SIGTERM then (start_node) and remove their sockets
- * themselves, unless they were killed.
+ * Starts the janitor, which removes the folder when this process is gone, however it ended: the
+ * janitor waits for the end of a pipe that nobody writes to. The nodes get SIGTERM then
+ * (start_node) and remove their sockets themselves, unless they were killed.
  */
 static void start_janitor(struct dev *dev)
 {
@@ -281,7 +281,8 @@ static void start_nodes(struct dev *dev)
 		start_node(dev, i);
 }
 
-/* Starts the page, and prints its address. It watches the last node, because it is the first that --failover kills. */
+/* Starts the page, and prints its address. The page watches the last node, because --failover kills
+ * the first. */
 static void start_web(struct dev *dev)
 {
 	char listen[32];
@@ -395,7 +396,7 @@ static bool look_after_nodes(struct dev *dev)
 	return any;
 }
 
-/* Returns how long nothing is to be done, in seconds. */
+/* Returns for how many seconds there is nothing to do. */
 static double time_to_wait(const struct dev *dev, double end)
 {
 	double now = clock_seconds(), left = end < 0 ? 3600 : end - now;
@@ -407,8 +408,8 @@ static double time_to_wait(const struct dev *dev, double end)
 	return left;
 }
 
-/* Waits for a signal that asks us to end, and returns its number, or 0 after `ms` without one; -1
- * waits for ever. Returns SIGCHLD if no node is left. */
+/* Waits for a signal that asks us to end, and returns its number. Returns 0 after `ms` without a
+ * signal; -1 waits for ever. Returns SIGCHLD if no node is left. */
 static int wait_for_signal(struct dev *dev, int64_t ms)
 {
 	sigset_t set;
@@ -434,7 +435,7 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 }
 
 /* Waits until a node serves. Returns 0; the number of a signal that asks us to end; or -1 after
- * printing that it does not. */
+ * printing that the node does not serve. */
 static int wait_until_serves(struct dev *dev, uint32_t index)
 {
 	double end = clock_seconds() + START_MS / 1000.0;
@@ -498,7 +499,7 @@ static void print_how(const struct dev *dev, const char *program)
 	fflush(stdout);
 }
 
-/* Lets one client at each node take the lock in turn, and prints what that cost. */
+/* Lets one client at each node take the lock in turn, and prints how many messages that took. */
 static int hand_around(struct dev *dev)
 {
 	uint64_t fence;
@@ -536,8 +537,8 @@ static int hand_around(struct dev *dev)
 	return 0;
 }
 
-/* Goes on handing the lock around, so that a page that is opened later shows it too. A process of
- * its own does it: a node that does not answer delays nothing else. */
+/* Starts a process that goes on passing the lock around, so that a page that is opened later shows
+ * it too. It is a separate process, so that a node that does not answer delays nothing else. */
 static void start_walker(struct dev *dev)
 {
 	static const struct timespec pause = {.tv_nsec = WALK_MS * 1000000L};
@@ -548,10 +549,10 @@ static void start_walker(struct dev *dev)
 	dev->walker = fork_child(dev);
 	if (dev->walker != 0)
 		return;
-	if (dev->janitor > 0) /* the janitor waits until nobody has this end open */
+	if (dev->janitor > 0) /* close it: the janitor waits until nobody has this end open */
 		close(dev->janitor_pipe);
 	for (uint32_t i = 0;; i++) {
-		/* A client that waits long would keep others waiting who come after it. */
+		/* Do not wait long: clients that come later would have to wait for this one. */
 		struct baton *baton = baton_open(dev->sockets[i % dev->nodes]);
 		bool held = baton != NULL && baton_lock(baton, "demo", WALK_MS, &fence) == 0;
 		if (held) {
@@ -629,7 +630,7 @@ static int run_cluster(struct dev *dev, const char *program)
 {
 	sigset_t set;
 
-	/* These are received by sigtimedwait only, so that none is missed. */
+	/* Block these signals, so that only sigtimedwait receives them and none is missed. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -661,7 +662,7 @@ static int run_cluster(struct dev *dev, const char *program)
 	}
 	end_web(dev);
 	end_nodes(dev);
-	/* Ending by ^C is the normal way, so it is no failure. */
+	/* ^C is the normal way to end this command, so it is not a failure. */
 	return code < 0 || code == SIGCHLD ? EXIT_VIOLATED : EXIT_HELD;
 }
 

@@ -14,8 +14,9 @@
 
 enum { LOOK_MS = 20 };
 
-/* The node closes its clients first, and removes its socket when it has closed everything else. That
- * takes less than a lease; by then another node may serve on that socket. */
+/* Waits until the node has removed its socket. The node closes its clients first, and the socket
+ * when it has closed everything else. This takes less than a lease; after that, another node may
+ * serve on the same socket. */
 static void wait_until_gone(struct baton *baton, uint64_t lease_ms)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};

@@ -1,5 +1,5 @@
 /*
- * baton fence-check: a guard for a resource, in a shell.
+ * baton fence-check: guards a resource in a shell script by comparing fences.
  */
 #include "cli.h"
 
@@ -36,7 +36,7 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 	return 0;
 }
 
-/* Parses a fence. Returns 0, which is no fence, if the text is none. */
+/* Parses a fence. Returns 0, which is never a fence, if the text is not one. */
 static uint64_t parse_fence(const char *text)
 {
 	uint64_t fence = 0;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How often to look whether an order is carried out, and for how many leases. */
+/* How often, and for how many leases, to check whether an order has been carried out. */
 enum { LOOK_MS = 50, LEASES_MAX = 4 };
 
 /* --- asking --- */
@@ -107,8 +107,8 @@ static int look_for(struct baton *baton, const char *name, bool *ret_there)
 	return code;
 }
 
-/* Waits until the member is removed. If it lives, it is told and leaves first; if it is silent, its
- * lease must end. It may still vote afterwards, until another takes its place. */
+/* Waits until the member is removed. A live member is told and leaves first; a silent member's
+ * lease must end. The removed node may go on voting until another takes its place. */
 static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -138,7 +138,7 @@ static int wait_until_removed(struct baton *baton, const char *name, uint64_t le
 	return EXIT_LIMIT;
 }
 
-/* The orders, and what to say when they are given: the name, then this text. */
+/* The orders. The text printed after an order is the node's name and then `done`. */
 static const struct {
 	const char *verb, *act, *done;
 } orders[] = {
@@ -149,7 +149,7 @@ static const struct {
          "votes until another member with --data takes its place; see 'baton member list'"},
 };
 
-/* Returns the number of orders if it is none. */
+/* Returns the index of an order, or the number of orders if there is no such order. */
 static size_t find_order(const char *verb)
 {
 	size_t i = 0;
@@ -187,7 +187,7 @@ static int give_order(struct baton *baton, const char *verb, const char *name, u
 
 /* --- inviting --- */
 
-/* Prints the token alone on stdout, so that it can be piped; what to do with it goes to stderr. */
+/* Prints the token alone on stdout, so that it can be piped, and on stderr what to do with it. */
 static int invite(struct baton *baton, uint64_t valid_ms, bool json)
 {
 	char *token;
@@ -218,7 +218,7 @@ enum { VALID_MS = 3600000 };
 
 struct member_words {
 	const char *verb, *name, *address, *data;
-	uint64_t valid_ms; /* how long an invitation is good; 0: not given */
+	uint64_t valid_ms; /* how long an invitation is valid; 0: not given */
 	bool json, yes, help;
 };
 

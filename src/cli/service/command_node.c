@@ -41,8 +41,8 @@ static int check_secure(struct node_words *words, const struct daemon_options *o
 
 	if (words->insecure || options->tls.ca != NULL)
 		return 0;
-	/* A cluster of one in memory does not listen for others. But an address that is refused
-	 * with --data is refused there too. */
+	/* A cluster of one in memory does not listen for others. But an address that would be
+	 * refused with --data is refused here too. */
 	if (listen.host == NULL && words->listen != NULL) {
 		if (parse_address(words->listen, "--listen", &listen, problem) != 0)
 			return -1;
@@ -64,10 +64,10 @@ static int check_secure(struct node_words *words, const struct daemon_options *o
 }
 
 /*
- * With none of --data, --join and --peers this is a cluster of one in memory. That may be intended.
- * But if the options were forgotten on several hosts, each is a cluster of its own, and nothing
- * keeps their clients apart. If there is a file or an address for peers, it was probably not
- * intended.
+ * Sets the log line about a cluster of one in memory, which a node without --data, --join and
+ * --peers is. That may be intended. But if the options were forgotten on several hosts, each host
+ * is a cluster of its own, and nothing keeps their clients apart. If there is a configuration file
+ * or an address for peers, it was probably not intended.
  */
 static void tell_alone(struct node_words *words, struct daemon_options *options)
 {
@@ -120,7 +120,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	options->turns = (uint32_t)words->turns;
 	options->sessions_max = (uint32_t)words->sessions;
 	options->locks_max = (uint32_t)words->locks;
-	/* Some room is left for others. */
+	/* By default one user leaves some room for others. */
 	options->user_sessions_max =
 	        (uint32_t)(words->user_sessions != 0 ? words->user_sessions
 	                                             : words->sessions - words->sessions / 8);
@@ -136,7 +136,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	    enrol_prepare(words, options, problem) != 0 || check_tls(&options->tls, problem) != 0 ||
 	    check_secure(words, options, problem) != 0)
 		return -1;
-	/* The place may remember settings of a cluster that is not born yet. */
+	/* node_place_make may have added remembered settings of a cluster that is not born yet. */
 	*ret_settings = settings_create(&words->settings, problem);
 	if (*ret_settings == NULL)
 		return -1;
@@ -153,8 +153,8 @@ struct started {
 	char **argv;
 };
 
-/* Reads everything again as at the start, and takes the rules of it. Runs in a thread: nothing else
- * uses getopt by now. */
+/* Reads all options again, as at the start, and returns only the rules. Runs in a thread of its
+ * own; nothing else uses getopt by now. */
 static int read_rules_again(void *context, struct rules **ret_rules, struct problem *problem)
 {
 	const struct started *started = context;

@@ -1,5 +1,5 @@
 /*
- * `baton observe`: prints each leader of an election as it changes, and whether it can be known.
+ * `baton observe`: prints each new leader of an election, and when the leader cannot be known.
  */
 #include "cli.h"
 #include "memory.h"
@@ -22,7 +22,7 @@ struct observe_words {
 	bool all, json;
 };
 
-/* Prints a value so that it stays one line, whatever a leader publishes. */
+/* Prints a value on one line, whatever bytes a leader publishes. */
 static void print_value(const char *value, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -67,8 +67,8 @@ static int read_words(int argc, char **argv, struct run_words *words, struct pro
 		return problem_set(problem, "a lock and a command are needed: baton run LOCK "
 		                            "COMMAND...");
 	words->holding.name = argv[optind];
-	/* Read options again after LOCK, which now stands where getopt expects the program's
-	 * name. */
+	/* Read the options after LOCK. getopt expects a program's name before the first option, and
+	 * now LOCK stands there. */
 	argc -= optind;
 	argv += optind;
 	optind = 0;

@@ -203,8 +203,8 @@ static bool writes_to_stdout(const char *path)
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* Refuses numbers beyond the faults that a seed has: without an error, such a number would look
- * like a fault that does no harm. */
+/* Refuses numbers greater than the number of faults that a seed has. Otherwise such a number would
+ * look like a fault that does no harm. */
 static int check_only(const struct torture_request *request, struct problem *problem)
 {
 	struct ordeal_plan plan = request->plan;
@@ -332,8 +332,8 @@ static void print_command(FILE *file, const struct torture_request *request, uin
 	fprintf(file, "\n");
 }
 
-/* The text that is told if this thread's run fails an assertion. It is composed before each run,
- * because a handler of a signal may only write. */
+/* The text that is printed if this thread's run fails an assertion. It is composed before each run,
+ * because a signal handler may only write. */
 static _Thread_local char last_words[4096];
 
 static void tell_last_words(int number)
@@ -341,7 +341,7 @@ static void tell_last_words(int number)
 	ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
 
 	(void)written;
-	raise(number); /* the handler is for once, so this ends the process */
+	raise(number); /* SA_RESETHAND has removed this handler, so this ends the process */
 }
 
 static void watch_for_assertions(void)
@@ -434,8 +434,8 @@ static void shrink_violation(const struct torture_request *request, const struct
 	               : "");
 }
 
-/* Shows a violation with as few faults as it needs, because these are worth looking at. But a run
- * that is traced or drawn, or whose faults were named, is shown as it is. */
+/* Prints a violation with as few faults as it needs, because only these are worth looking at. But a
+ * run that is traced or drawn, or whose faults were named, is printed as it is. */
 static void tell_violation(const struct torture_request *request, uint64_t seed,
                            const volatile sig_atomic_t *interrupted)
 {

@@ -1,5 +1,6 @@
 /*
- * `baton whoami` and `baton can`: whom the node takes this user for, and what it may do with a lock.
+ * `baton whoami` and `baton can`: which user the node takes this client for, and what that user may
+ * do with a lock.
  */
 #include "cli.h"
 #include "memory.h"
@@ -50,7 +51,8 @@ static int read_words(int argc, char **argv, int operands, struct asking_words *
 	return 0;
 }
 
-/* Asks the node. Returns NULL on failure, and *ret_code is the exit code; the reason was printed. */
+/* Asks the node. On failure returns NULL and the exit code in *ret_code, after printing the
+ * reason. */
 static json_t *ask(const char *command, const struct asking_words *words, int *ret_code)
 {
 	struct baton *baton = baton_open(words->socket);
@@ -85,7 +87,8 @@ static void print_groups(const json_t *gids)
 	}
 }
 
-/* Prints who the client is. The node knows numbers; this host has names for them. */
+/* Prints who the client is. The node knows only the numbers of users and groups; this host has
+ * names for them. */
 static void print_identity(const json_t *answer)
 {
 	const json_t *uid = json_object_get(answer, "uid");

@@ -16,33 +16,34 @@
 #include <unistd.h>
 
 enum {
-	/* No process has this number or a greater one, whatever limit is set. */
+	/* Every pid is less than this, whatever limit is set. */
 	NUMBER_LIMIT = 4194304,
-	/* How many descendants a round looks at: more could be made in the meantime without end. */
+	/* How many descendants a round looks at. Without a limit a round might never end, because
+	 * new processes could be made all the time. */
 	TREE_MAX = 1000,
 };
 
 struct descendant {
 	pid_t pid, parent;
-	/* When the process was made, in ticks since the boot: processes that had the same number one
-	 * after the other differ in this. 0: not known. */
+	/* When the process was made, in ticks since the boot; 0: not known. Two processes that had
+	 * the same pid one after the other differ in this. */
 	uint64_t begun;
 	bool zombie;
-	bool threaded; /* it has more than one thread */
-	bool stopped;  /* by a signal or a debugger */
+	bool threaded; /* the process has more than one thread */
+	bool stopped;  /* the process was stopped by a signal or a debugger */
 	bool guards;   /* the process is the guardian of another 'baton run' */
 };
 
 struct processes {
 	struct descendant *list;
 	size_t count, room;
-	bool incomplete; /* there are no descriptors or memory to read more */
+	bool incomplete; /* there were not enough descriptors or memory to read all processes */
 };
 
 /* --- what /proc tells --- */
 
-/* Does /proc count processes as this process does? It may be missing, or show another namespace, in
- * which the same numbers belong to others. */
+/* Does /proc show the pid namespace of this process? /proc may be missing, or show another
+ * namespace, in which the same pids belong to other processes. */
 static bool proc_is_ours(void)
 {
 	char text[24];
@@ -54,16 +55,17 @@ static bool proc_is_ours(void)
 	return strtol(text, NULL, 10) == getpid();
 }
 
-/* Call it when a file of a process cannot be opened. That the process is gone is no failure. */
+/* Call it when a file of a process cannot be opened. If the process is just gone, this is not a
+ * failure. */
 static void note_failure(struct processes *all)
 {
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
 		all->incomplete = true;
 }
 
-/* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. A process whose first
- * thread has ended is shown as a zombie while others run; the 20th field counts them. The 22nd is when
- * the process was made. */
+/* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. The 20th field is
+ * the number of threads, the 22nd is when the process was made. A process whose first thread has
+ * ended is shown as a zombie although other threads run. */
 static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
@@ -108,7 +110,7 @@ static bool look_at(pid_t pid, struct descendant *ret_process)
 	return proc_is_ours() && read_process(text, ret_process);
 }
 
-/* Is this still the process that was found? Its number may belong to another one by now. */
+/* Is this still the process that was found? Its pid may belong to another process by now. */
 static bool is_same(const struct descendant *process)
 {
 	struct descendant now;
@@ -116,8 +118,8 @@ static bool is_same(const struct descendant *process)
 	return look_at(process->pid, &now) && now.begun == process->begun;
 }
 
-/* If there is no memory, goes on without the process: whoever kills must not end before the others
- * have. */
+/* Adds a process to the list. If there is no memory, leaves it out: the process that kills must not
+ * fail before the others have ended. */
 static void add_to_list(struct processes *all, const struct descendant *process)
 {
 	if (all->count == all->room) {
@@ -143,7 +145,7 @@ static void add_process(struct processes *all, const char *pid)
 		note_failure(all);
 }
 
-/* Adds the children of one thread, if the kernel has such a list. */
+/* Adds the children of one thread, if the kernel lists them. */
 static void add_children_of_thread(struct processes *all, pid_t pid, const char *thread)
 {
 	char path[96], word[24];
@@ -179,9 +181,10 @@ static void add_children_of_threads(struct processes *all, pid_t pid)
 }
 
 /*
- * Lists the children of this process, their children, and so on. That takes a time that depends on
- * their number; reading all processes of a busy host takes many milliseconds, in which the command
- * runs on. The kernel may leave out a child while another one ends, so an empty list proves nothing.
+ * Lists the children of this process, their children, and so on. The time for this depends only on
+ * their number. To read all processes of a busy host takes many milliseconds, in which the command
+ * goes on. The kernel may leave out a child while another one ends, so an empty list proves
+ * nothing.
  */
 static struct processes list_tree(void)
 {
@@ -221,8 +224,8 @@ static struct processes list_processes(void)
 
 /* --- what the kernel tells without /proc --- */
 
-/* Is this a child of this process that was not reaped? Then its number belongs to nobody else. The
- * end of a child that has a debugger is not told before the debugger knows. */
+/* Is this an unreaped child of this process? Then no other process can have its pid. While a child
+ * has a debugger, waitid reports its end only after the debugger knows of it. */
 static bool is_child(pid_t pid, bool *ret_ended)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -233,8 +236,8 @@ static bool is_child(pid_t pid, bool *ret_ended)
 	return true;
 }
 
-/* Makes a process, and returns its number: those made since this process have numbers in between. Its
- * end causes no SIGCHLD. Returns this process' own number if none can be made. */
+/* Makes a process and returns its pid: processes made after this one have pids in between. The end
+ * of the new process causes no SIGCHLD. Returns the caller's own pid if no process can be made. */
 static pid_t newest_number(void)
 {
 	long pid = syscall(SYS_clone, 0UL, NULL, NULL, NULL, 0UL);
@@ -248,7 +251,7 @@ static pid_t newest_number(void)
 	return (pid_t)pid;
 }
 
-/* Adds the children of this process whose numbers are at least `first` and less than `end`. Returns
+/* Adds the children of this process whose pids are at least `first` and less than `end`. Returns
  * true if one of them has ended and waits to be reaped. */
 static bool add_children(struct processes *all, pid_t first, pid_t end)
 {
@@ -259,7 +262,7 @@ static bool add_children(struct processes *all, pid_t first, pid_t end)
 		if (!is_child(pid, &ended))
 			continue;
 		any_ended = any_ended || ended;
-		look_at(pid, &child); /* if /proc can tell more */
+		look_at(pid, &child); /* /proc may tell more about it */
 		child.parent = getpid();
 		child.zombie = child.zombie || ended;
 		add_to_list(all, &child);
@@ -267,7 +270,8 @@ static bool add_children(struct processes *all, pid_t first, pid_t end)
 	return any_ended;
 }
 
-/* Numbers that are not known to belong to others since are spared too. */
+/* Is the process spared? If it is not known when the process or the spared child with this pid was
+ * made, they count as the same process. */
 static bool is_spared(const struct spared *spared, const struct descendant *process)
 {
 	for (size_t i = 0; i < spared->count; i++) {
@@ -288,9 +292,9 @@ static bool has_living(const struct processes *all, const struct spared *spared)
 	return false;
 }
 
-/* Returns a number that no process has, as none has a greater one. Each pid namespace has its own
- * limit. The last limit that could be read counts when there are no descriptors: to try four million
- * numbers takes longer than the margin of a lease. */
+/* Returns the least number that is greater than every pid. Each pid namespace has its own limit. If
+ * there are no descriptors to read the limit, the one that was read last counts: to try four
+ * million pids would take longer than the margin of a lease. */
 static pid_t number_limit(void)
 {
 	static pid_t limit_last = NUMBER_LIMIT;
@@ -307,11 +311,12 @@ static pid_t number_limit(void)
 }
 
 /*
- * Lists the children of this process by trying numbers. Their children become ours when they have
- * ended. First come the numbers that were given since this process began; the numbers may have begun
- * again at 1. If none of these is a child, but for spared ones, the others are tried: numbers may have
- * been given twice since. All of them take seconds where there can be four million; so a child that
- * has ended is to be reaped first, and often none is left then.
+ * Lists the children of this process by trying pids. (Grandchildren become children when their
+ * parents have ended.) The pids that were given since this process began are tried first; they may
+ * have begun again at 1. If no child is found among them, except spared ones, the other pids are
+ * tried, because pids may have been given twice since. To try all pids takes seconds where there
+ * can be four million. So if a child has ended, the caller first reaps it: often no child is left
+ * then.
  */
 static struct processes list_children(const struct spared *spared)
 {
@@ -335,18 +340,19 @@ static struct processes list_children(const struct spared *spared)
 /* --- the descendants --- */
 
 /*
- * Leaves the descendants of this process in the list, parents before their children, without zombies
- * and the spared ones.
+ * Keeps only the descendants of this process in the list, parents before their children, without
+ * zombies and spared processes.
  *
- * The list was not read at a single moment. If a process ended while it was read, its number may have
- * been given to a stranger, whose children are not ours. So a parent must still be the same process,
- * now that its children have been read.
+ * The list was not read at a single moment. If a process ended while it was read, its pid may have
+ * been given to a stranger, whose children are not ours. So a parent counts only if it is still the
+ * same process after its children were read.
  */
 static void keep_descendants(struct processes *all, const struct spared *spared)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i <= found; i++) { /* this process, then those that were found */
+	/* First comes this process (i = 0), then those that were found. */
+	for (size_t i = 0; i <= found; i++) {
 		const struct descendant *parent = i > 0 ? &all->list[i - 1] : NULL;
 		pid_t pid = parent != NULL ? parent->pid : getpid();
 		bool is_certain = parent == NULL || all->incomplete;
@@ -364,7 +370,8 @@ static void keep_descendants(struct processes *all, const struct spared *spared)
 	all->count = found;
 }
 
-/* Finds the descendants of this process as /proc tells them. The list is incomplete if it cannot. */
+/* Finds the descendants of this process with /proc. If /proc cannot be used, the list is
+ * incomplete. */
 static struct processes find_in_proc(const struct spared *spared)
 {
 	struct processes found = {.incomplete = true};
@@ -388,9 +395,9 @@ static bool may_signal(pid_t pid, int signal)
 }
 
 /*
- * Sends a signal to a process that was found, and to no other. The number of a child stays the
- * child's until this process reaps it. The number of another process may be given to a stranger: it
- * is looked at again once a descriptor stands for the process that has it. Returns the same as
+ * Sends a signal to a process that was found, and to no other. A child keeps its pid until this
+ * process reaps it. The pid of any other process may have been given to a stranger. So a descriptor
+ * of the process is opened first, and then the process is checked again. Returns the same as
  * may_signal.
  */
 static bool signal_found(const struct descendant *process, int signal)
@@ -403,8 +410,7 @@ static bool signal_found(const struct descendant *process, int signal)
 	if (is_same(process) &&
 	    (fd < 0 ||
 	     (syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) != 0 && errno != ESRCH)))
-		may = may_signal(process->pid,
-		                 signal); /* the kernel is old, or it may not be sent */
+		may = may_signal(process->pid, signal); /* the kernel is old, or refuses it */
 	if (fd >= 0)
 		close(fd);
 	return may;
@@ -423,7 +429,7 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 		if (!may_signal(process->pid, 0) && is_same(process))
 			left.refused = process->pid;
 	}
-	/* There is no time to try all numbers. */
+	/* Count one that was not found: there is no time to try all pids. */
 	if (found.incomplete)
 		left.count++;
 	free(found.list);
@@ -434,12 +440,12 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 {
 	bool ended, others = false;
 
-	/* A whole group ends at once, and whatever it forks. The guardians of other runs have groups
-	 * of their own. */
+	/* This ends the whole group at once, with all that it forks. The guardians of other runs
+	 * have groups of their own. */
 	if (command > 0 && is_child(command, &ended))
 		kill(-command, SIGKILL);
 	struct processes found = find_in_proc(spared);
-	/* Processes of other users may be hidden in /proc. */
+	/* Look for children without /proc too: it may hide processes of other users. */
 	if (found.incomplete || (found.count == 0 && (how & KILL_THOROUGH) != 0)) {
 		free(found.list);
 		found = list_children(spared);
@@ -491,7 +497,7 @@ bool process_ended(pid_t pid)
 
 /* --- spared children --- */
 
-/* Adds all children but one. */
+/* Adds all children of this process, except one, to the spared processes. */
 static void spare_children(struct spared *spared, pid_t except)
 {
 	struct processes all = proc_is_ours() ? list_processes() : list_children(spared);
@@ -512,9 +518,9 @@ void spared_note(struct spared *spared)
 	siginfo_t info;
 
 	*spared = (struct spared){0};
-	number_limit(); /* later there may be no descriptors to read it */
+	number_limit(); /* read the limit now: later there may be no descriptors for that */
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-		return; /* there are no spared children, as nearly always */
+		return; /* there are no children to spare, as nearly always */
 	spare_children(spared, 0);
 }
 

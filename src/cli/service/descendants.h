@@ -2,8 +2,8 @@
  * Ends all descendants of a process.
  *
  * The caller is a child subreaper: every descendant that loses its parent becomes its child. So
- * while any descendant is left, the caller has a child; when it has none, none is left, wherever
- * they had moved.
+ * while any descendant is left, the caller has a child, no matter to which group or session the
+ * descendant has moved.
  */
 #ifndef CLI_DESCENDANTS_H
 #define CLI_DESCENDANTS_H
@@ -13,28 +13,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the kernel shows as the name of a guardian. */
+/* The name of a guardian's process, as the kernel shows it. */
 #define GUARDIAN_NAME "baton-guardian"
 
-/* Children that must not be killed: the process had them before it executed this program, or
- * inherited them from such a child. */
+/* Children that must not be killed. This process had them before it executed this program, or
+ * inherited them when such a child ended. */
 struct spared {
 	struct spared_process {
 		pid_t pid;
-		uint64_t
-		        begun; /* when the process was made, in ticks since the boot; 0: not known */
+		/* When the process was made, in ticks since the boot; 0: not known. */
+		uint64_t begun;
 	} * list;
 	size_t count, room;
-	/* Nothing that was made before this tick belongs to a command; 0: not known. */
+	/* Processes that were made before this tick do not belong to the command; 0: not known. */
 	uint64_t older_than;
 };
 
-/* Notes the children that this process has now, and how great the numbers of processes can be. */
+/* Notes the children that this process has now, and the limit of pids. */
 void spared_note(struct spared *spared);
-/* Notes when the guardian was made: the command is younger. */
+/* Notes when the guardian was made: the command was made later. */
 void spared_note_guardian(struct spared *spared, pid_t guardian);
-/* Notes what spared children have left behind so far. While the guardian lives, all processes of the
- * command are below it, so every other child of this process is to be spared. */
+/* Notes the orphans that spared children have left so far. While the guardian lives, all processes
+ * of the command are its descendants. So every other child of this process is spared. */
 void spared_note_orphans(struct spared *spared, pid_t guardian);
 void spared_free(struct spared *spared);
 
@@ -44,32 +44,33 @@ struct descendants {
 	pid_t refused; /* a descendant that this process may not signal (EPERM), or 0 */
 };
 
-/* Returns the living descendants without `except`. Spared processes and their descendants are left
- * out; children of `except` are not. If /proc cannot tell them, counts one and does not look. */
+/* Returns the living descendants, without `except` and without spared processes and their
+ * descendants. Children of `except` do count. If /proc cannot be used, one descendant is counted
+ * and nothing is tried. */
 struct descendants descendants_left(const struct spared *spared, pid_t except);
 
 enum {
-	/* The last round found no descendants, and still there are children: try all numbers. */
+	/* The last round found no descendants although there are children: try all pids. */
 	KILL_THOROUGH = 1,
-	/* Kill guardians if nothing else is left. Otherwise they are continued, in case they were
-	 * stopped. */
+	/* Kill guardians if nothing else is left. Without this flag they get SIGCONT, in case they
+	 * were stopped. */
 	KILL_GUARDIANS = 2,
-	/* Kill guardians whatever else is left, unless there is a process that may not be killed: its
-	 * guardian keeps a lock for it. */
+	/* Kill guardians even if other processes are left; except if a process may not be killed,
+	 * because its guardian keeps a lock for it. */
 	KILL_EVERYTHING = 4,
 };
 
 /*
- * Does one round of killing: sends SIGKILL to the group of `command`, if that is a child, and to all
- * descendants. Must be repeated until there are none. Returns what was left before the individual
- * descendants were killed.
+ * Does one round of killing: sends SIGKILL to the group of `command`, if that is a child, and to
+ * all descendants. Must be repeated until there are none. Returns what was left before the
+ * individual descendants were killed.
  *
- * The guardian of another 'baton run' among them is left to itself at first. It gives its lock back
- * when its own command is gone; without it that lock would be free before. Its 'baton run' is killed,
- * so it kills its command too, and ends.
+ * If the guardian of another 'baton run' is among the descendants, it is not killed at first. Its
+ * 'baton run' is killed, so the guardian kills its own command, releases its lock and ends. If the
+ * guardian were killed, its lock would be free while its command still runs.
  *
- * If /proc is missing or of another namespace, or there are no descriptors to read it, only children
- * are found, by trying all numbers.
+ * If /proc is missing or shows another namespace, or if there are no descriptors to read it, only
+ * children are found, by trying all pids.
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command, unsigned how);
 

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-/* How long to wait before the next round, because a process may have forked in between. A process
- * that may not be killed is tried less often. */
+/* How long to wait before the next round. Another round is needed because a process may have forked
+ * in between. If a process may not be killed, rounds are less frequent. */
 enum { PAUSE_MS_MIN = 1, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
 
-/* How many rounds in a row must find no process, and no end of one. */
+/* How many rounds in a row must find no process and reap no child, before nothing is left. */
 enum { NONE_SEEN_MAX = 3 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
@@ -57,10 +57,11 @@ static bool reap(struct ending *ending)
 }
 
 /*
- * Returns how guardians of other runs are to be treated: they need a few milliseconds to give their
- * locks back. If the lock was lost, most of the margin must be left, so the time counts from when the
- * killing was due, however late it began. A process that has the name of a guardian need not be one,
- * and may start others without end. So it is waited for only twice as long if it is not alone.
+ * Returns what to do with guardians of other runs, which need a few milliseconds to release their
+ * locks. If our own lock was lost, most of the margin must be left. So the time counts from when
+ * the killing was due, even if it began late. A process with the name of a guardian need not be
+ * one, and may start others without end. So after twice the time guardians are killed even if other
+ * processes are left.
  */
 static unsigned guardians_due(struct ending *ending)
 {
@@ -86,9 +87,9 @@ bool ending_round(struct ending *ending)
 	how |= guardians_due(ending);
 	struct descendants left =
 	        descendants_kill(ending->spared, ending->ended ? 0 : ending->command, how);
-	/* There are children that are spared, or that have ended and are kept by a debugger: only the
-	 * list tells that nothing else is left. It is not taken at a single moment, so it must be
-	 * empty several times. */
+	/* Children are left: spared ones, or children that have ended but are kept by a debugger.
+	 * So only the list tells whether anything else is left. The list is not read at a single
+	 * moment, so it must be empty several times. */
 	ending->none_seen = left.count > 0 ? 0 : ending->none_seen + 1;
 	if (ending->none_seen == NONE_SEEN_MAX)
 		return true;

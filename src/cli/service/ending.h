@@ -1,9 +1,9 @@
 /*
  * Ends a command: kills all its descendants, round by round, until none is left. A process that may
  * not be killed (EPERM: it has changed its user) is named on stderr, and the lock stays held as
- * long as it lives.
+ * long as that process lives.
  *
- * The caller is a child subreaper, and the only one that uses the holding.
+ * The caller is a child subreaper, and nobody else uses the holding meanwhile.
  */
 #ifndef CLI_ENDING_H
 #define CLI_ENDING_H
@@ -18,13 +18,13 @@ struct ending {
 	bool ended; /* the command itself was reaped */
 	int status; /* the wait status of the command, if it was reaped */
 	bool lost;  /* the lock is not held any more */
-	/* When the first round began; if the lock was lost before that, when it was due. 0: there was
-	 * none. */
+	/* When the first round began or, if the lock was lost before, when that round was due; 0:
+	 * there was no round yet. */
 	uint64_t begun_ns;
 	int pause_ms; /* how long to wait before the next round */
-	/* How many rounds in a row found no process of the command, and no end of one. */
+	/* How many rounds in a row found no process of the command and reaped no child. */
 	unsigned none_seen;
-	/* The process that may not be signalled and was named last in a message. */
+	/* The process that was last named in a message because it may not be signalled; 0: none. */
 	pid_t refused;
 	/* The node was asked to keep the lock as long as this process is connected. */
 	bool stays;
@@ -34,8 +34,8 @@ struct ending {
  * and after `pause_ms` at the latest. */
 bool ending_round(struct ending *ending);
 
-/* Call it if this process may not be sent that signal: it prints that, and asks the node to keep
- * the lock if it was lost. */
+/* Call it if a process may not be sent a signal. Prints that, and if the lock was lost, asks the
+ * node to keep it. */
 void ending_refused(struct ending *ending, pid_t pid, const char *signal);
 
 #endif

@@ -23,9 +23,10 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	TALK_MS = 6000,   /* how long the talk with one node may take */
-	PAUSE_MS = 500,   /* the time between two rounds */
-	TRIES_MS = 30000, /* for how long nodes are asked that cannot be reached, or say "later" */
+	TALK_MS = 6000, /* how long the talk with one node may take */
+	PAUSE_MS = 500, /* the time between two rounds */
+	/* How long to go on asking, if no node can be reached or nodes say "later". */
+	TRIES_MS = 30000,
 	TOKEN_FILE_MAX = 4096,
 };
 
@@ -106,9 +107,9 @@ static int read_token(const char *path, struct token *ret_token, struct problem 
 
 enum talk_result {
 	TALK_DONE,
-	TALK_AGAIN, /* another node may give the certificate, or this one later */
-	TALK_OTHER, /* another node may, but this one never will */
-	TALK_NEVER, /* nobody will */
+	TALK_AGAIN, /* another node may give the certificate, or this node may give it later */
+	TALK_OTHER, /* another node may give the certificate, but this node never will */
+	TALK_NEVER, /* no node will give the certificate */
 };
 
 struct talk {
@@ -119,7 +120,7 @@ struct talk {
 	int fd;
 	uint64_t until; /* when the talk must be over */
 	struct buffer input;
-	uint8_t ca[CERTIFICATE_SIZE_MAX]; /* the CA that the node has shown */
+	uint8_t ca[CERTIFICATE_SIZE_MAX]; /* the certificate of the CA that the node has sent */
 	size_t ca_size;
 	struct problem *problem; /* why there is no certificate */
 };
@@ -150,7 +151,7 @@ static int write_all(struct talk *talk)
 	return 0;
 }
 
-/* Reads once, and appends what the node says to the input. */
+/* Reads once from the socket, and appends what the node has sent to the input. */
 static int read_some(struct talk *talk)
 {
 	uint8_t room[4096];
@@ -184,7 +185,8 @@ static int say(struct talk *talk, const struct enrolment *enrolment)
 	return write_all(talk);
 }
 
-/* Tells what this node wants. The secret is sent only to a node that is of the right cluster. */
+/* Sends the request for a certificate. It contains the secret, so it is sent only to a node that
+ * was found to belong to the right cluster. */
 static int say_wish(struct talk *talk)
 {
 	uint8_t key[CERTIFICATE_KEY_MAX];
@@ -231,7 +233,8 @@ static enum talk_result take_certificate(struct talk *talk, const struct enrolme
 	               : TALK_NEVER;
 }
 
-/* Hears one record of this type, or why there is none. *ret_size is how long it is. */
+/* Waits for a record of the type `wanted`. *ret_size is its size. Otherwise says why there is
+ * none. */
 static enum talk_result hear(struct talk *talk, enum record_type wanted,
                              struct enrolment *ret_heard, size_t *ret_size)
 {
@@ -252,7 +255,7 @@ static enum talk_result hear(struct talk *talk, enum record_type wanted,
 	if (kind == ENROLMENT_WHOLE &&
 	    (ret_heard->type == RECORD_REFUSAL || ret_heard->type == RECORD_ELSEWHERE)) {
 		problem_set(talk->problem, "refuses this node: %.400s", ret_heard->text);
-		/* A node that does not even show its CA has not looked at the invitation. */
+		/* A node that refuses before it sends its CA has not looked at the invitation. */
 		return ret_heard->type == RECORD_ELSEWHERE ? TALK_AGAIN
 		       : wanted == RECORD_CA               ? TALK_OTHER
 		                                           : TALK_NEVER;

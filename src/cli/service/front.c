@@ -1,6 +1,7 @@
 /*
  * The process that the user started. It passes signals on to the guardian, stops and ends as the
- * command does, and takes the guardian's place if that is killed or stopped. See guardian.h.
+ * command does, and takes the guardian's place if the guardian is killed or stopped. See
+ * guardian.h.
  */
 #include "await.h"
 #include "child.h"
@@ -24,7 +25,7 @@
 enum { PATIENCE_MS_MIN = 10, PATIENCE_MS_MAX = 1000, LOOK_MS = 10 };
 
 enum trust {
-	TRUST_CALM,  /* there is no news of the lock */
+	TRUST_CALM,  /* the lock has no news */
 	TRUST_ASKED, /* the guardian was asked for a sign of life */
 	TRUST_GIVEN, /* the guardian has answered; the next question can wait */
 };
@@ -34,7 +35,7 @@ struct front {
 	struct shared *shared;
 	int channel;
 	int signals;
-	pid_t guardian; /* 0: it was reaped */
+	pid_t guardian; /* the guardian's pid; 0: the guardian was reaped */
 	struct spared spared;
 	struct ending ending; /* used when this process takes the guardian's place */
 	int patience_ms;      /* how long the guardian may take to answer */
@@ -56,13 +57,12 @@ static void stop_like_it(struct shared *shared, int signal)
 	if (terminal >= 0)
 		close(terminal);
 	shared->stands = true;
-	/* The command may have gone on or ended since, if this process was stopped itself when it
-	 * was told. */
+	/* If this process was stopped itself, the command may have continued or ended since. */
 	if (shared->ended || !process_stopped(shared->command)) {
 		shared->stands = false;
 		return;
 	}
-	/* The terminal stops the whole job, so do the same; the guardian has given the terminal
+	/* A terminal stops the whole job, so do the same. The guardian has given the terminal
 	 * back. */
 	kill(in_foreground && signal == SIGTSTP ? 0 : getpid(), signal);
 	sigemptyset(&set);
@@ -88,7 +88,8 @@ static void tell_guardian(const struct front *front, int byte)
 {
 	char text = (char)byte;
 
-	/* If the guardian is stopped and has a thousand unread messages, it gets no more. */
+	/* If this fails, the guardian is stopped and has a thousand unread messages; it gets no
+	 * more. */
 	if (send(front->channel, &text, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -128,7 +129,7 @@ static void ask(struct front *front)
 	tell_guardian(front, CHANNEL_ALIVE);
 }
 
-/* Returns the time until the question or the answer is too old, or -1 if there is none. */
+/* Returns the time until the last question or answer is too old, or -1 if there is none. */
 static int time_left(const struct front *front)
 {
 	if (front->trust == TRUST_CALM)
@@ -137,7 +138,7 @@ static int time_left(const struct front *front)
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
-/* Is the process stopped, or has it ended? A debugger that has stopped it shows only in /proc. */
+/* Is the process stopped, or has it ended? If a debugger has stopped it, only /proc shows that. */
 static bool stands_still(pid_t pid)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -146,10 +147,11 @@ static bool stands_still(pid_t pid)
 	       info.si_pid == pid || process_stopped(pid);
 }
 
-/* Returns the time until a guardian that knows of the loss must have killed the command, or tried
- * again to; 0 if that is over, and -1 if there is no such time. A quarter of the margin is the
- * guardian's, and half of it if the guardian is at work: it may have many processes to kill, and this
- * process would have to begin again. What is left of the margin is for this process. */
+/* Returns how much time the guardian still has. By then, a guardian that knows of the loss must
+ * have killed the command, or have tried again. Returns 0 if the time is over, and -1 if there is
+ * no limit. The guardian has a quarter of the margin; or half of it if it is not stopped, because
+ * it may have many processes to kill, and this process would have to begin again. The rest of the
+ * margin is for this process. */
 static int time_to_kill(const struct front *front)
 {
 	const struct shared *shared = front->shared;
@@ -173,8 +175,8 @@ static int time_to_wait(const struct front *front)
 }
 
 /*
- * The guardian does not answer. Stops it, so that this process may read the news. Returns true if
- * the lock is lost; if not, leaves the guardian as it was.
+ * Reads the news in place of the guardian, which does not answer, after stopping it. Returns true
+ * if the lock is lost; if not, leaves the guardian as it was.
  */
 static bool look_instead(struct front *front)
 {
@@ -200,9 +202,9 @@ static bool look_instead(struct front *front)
 static bool trust_again(struct front *front)
 {
 	/* A guardian that knows of the loss, and is not stopped, may be busy killing: time_to_kill
-	 * tells how long that may take. While the node keeps the lock as long as somebody is
-	 * connected, there is no hurry: a guardian that is only slow stays, because without it the
-	 * lock goes on to others if this process is killed. */
+	 * tells how long that may take. There is no hurry while the node keeps the lock as long as
+	 * somebody is connected. A guardian that is only slow is not replaced: without a guardian,
+	 * others would get the lock if this process is killed. */
 	bool may_wait = front->shared->lost_ns != 0 && !stands_still(front->guardian);
 
 	if (front->trust == TRUST_ASKED && !front->shared->over && may_wait) {
@@ -236,7 +238,8 @@ static bool listen_to_guardian(struct front *front)
 	return true;
 }
 
-/* Reaps the guardian, if it has ended and no debugger keeps it. Then its children have become ours. */
+/* Reaps the guardian, if it has ended and no debugger keeps it. Its children are then children of
+ * this process. */
 static bool reap_guardian(struct front *front)
 {
 	if (waitpid(front->guardian, NULL, WNOHANG) != front->guardian)
@@ -250,14 +253,15 @@ static void wait_for_guardian(struct front *front, int ms_max)
 {
 	for (int ms = 0; ms < ms_max; ms++) {
 		bool ended = process_ended(front->guardian);
-		if (reap_guardian(front) || ended) /* a debugger may keep it */
+		/* A debugger may keep a guardian that has ended. */
+		if (reap_guardian(front) || ended)
 			return;
 		poll(NULL, 0, 1);
 	}
 }
 
-/* True if the guardian has done nothing although the lease is about to end: half of the margin is
- * left for this process. There is no time to ask it for a sign of life. */
+/* True if the guardian has done nothing although the lease is about to end: only half of the margin
+ * is left, which this process needs. There is no time to ask the guardian for a sign of life. */
 static bool is_late(const struct front *front)
 {
 	return !front->shared->over && front->shared->lost_ns == 0 &&
@@ -309,7 +313,8 @@ static void signal_command(const struct front *front, int signal)
 		kill(-command, signal);
 }
 
-/* Waits for a signal, for news, or for `ms`. Signals are passed on to the command. */
+/* Waits for a signal, for news of the lock, or for `ms`. Passes signals on to the command. Returns
+ * true if there is news. */
 static bool pause_for_news(const struct front *front, bool watches, int ms)
 {
 	struct pollfd items[] = {{.fd = front->signals, .events = POLLIN},
@@ -335,7 +340,7 @@ static void take_terminal_back(pid_t command)
 	close(terminal.fd);
 }
 
-/* The guardian is gone: kills what is left and releases the lock. Returns the exit code. */
+/* Kills what is left and releases the lock, because the guardian is gone. Returns the exit code. */
 static int end_all(struct front *front)
 {
 	struct holding *holding = front->holding;
@@ -353,27 +358,27 @@ static int end_all(struct front *front)
 	take_terminal_back(ending->command);
 	if (!ending->lost && !holding_release(holding))
 		ending->lost = true;
-	/* The guardian may have read the reason, and left it here. */
+	/* The guardian may have read the reason already, and put it there. */
 	if (ending->lost && holding->reason == NULL)
 		holding->reason = shared->reason;
 	if (ending->lost)
 		holding_note_loss(holding);
 	int child = child_code(ending->status);
-	holding_free(holding); /* the report may have to wait for a reader */
+	holding_free(holding); /* free it first: the report may have to wait for a reader */
 	holding_report(holding, ending->lost, child);
 	if (!ending->lost && WIFSIGNALED(ending->status))
 		front->shared->signal = WTERMSIG(ending->status);
 	return ending->lost ? EXIT_LOST : child;
 }
 
-/* Notes what the guardian knew of the end of the lease. */
+/* Takes over what the guardian knew of the end of the lease. */
 static void note_shared_end(const struct front *front)
 {
 	if (front->shared->lost_ns != 0)
 		front->holding->end_ns = front->shared->end_ns;
 }
 
-/* Called when the lock is lost, and the guardian does not act on it. */
+/* Called when the lock is lost and the guardian does not act on that. Returns the exit code. */
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
@@ -384,8 +389,8 @@ static int replace_guardian(struct front *front)
 		until_ns = holding->end_ns;
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
-	/* If it is late, kill before anything is looked at. Otherwise continue the command: a stopped
-	 * one could not act on SIGTERM. */
+	/* If it is late, kill before doing anything else. Otherwise continue the command: a stopped
+	 * command could not act on SIGTERM. */
 	signal_command(front, clock_boot_ns() < until_ns ? SIGCONT : SIGKILL);
 	spared_note_orphans(&front->spared, front->guardian);
 	holding_say(holding,
@@ -409,10 +414,11 @@ static int replace_guardian(struct front *front)
 	return end_all(front);
 }
 
-/* The guardian has ended. Returns the exit code. */
+/* Called when the guardian has ended. Returns the exit code. */
 static int follow(struct front *front)
 {
-	/* That it has exited proves nothing: without memory it does so before its work is done. */
+	/* That the guardian has exited proves nothing: if there is no memory, it exits before its
+	 * work is done. */
 	if (front->shared->reported)
 		return front->shared->code;
 	holding_say(front->holding, "the guardian was killed: the command is killed too");
@@ -432,8 +438,8 @@ static struct shared *share(void)
 	return shared;
 }
 
-/* Returns a small part of the grace; or, if there is hardly any, of the margin that the node adds
- * to it, which is a tenth of the lease. */
+/* Returns how long the guardian may take to answer: a small part of the grace or, if there is
+ * hardly any grace, of the margin that the node adds to it, which is a tenth of the lease. */
 static int patience_of(const struct holding *holding)
 {
 	int64_t ms = holding->grace_ms / 4, margin_ms = (int64_t)holding->lease_ms / 40;

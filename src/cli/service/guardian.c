@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often `baton run` is woken until it goes on, and how often when the guardian ends. */
+/* How many milliseconds pass between two attempts to wake `baton run`, and how many attempts the
+ * guardian makes when it ends. */
 enum { WAKE_MS = 5, WAKES_MAX = 100 };
 
 struct guardian {
@@ -72,8 +73,8 @@ static void set_timer(const struct guardian *guardian, int64_t ms)
 
 /* --- the command --- */
 
-/* Signals the command's group until the command is reaped; after that its number may belong to
- * others. Returns false if none of the processes may be signalled. */
+/* Signals the command's group. Does nothing once the command is reaped, because its pid may then
+ * belong to another process. Returns false if none of the processes may be signalled. */
 static bool signal_command(const struct guardian *guardian, int signal)
 {
 	return guardian->ending.ended || kill(-guardian->ending.command, signal) == 0 ||
@@ -103,7 +104,7 @@ static bool wake_run(const struct guardian *guardian)
 	return true;
 }
 
-/* Reaps children, also orphans that this process has inherited. */
+/* Reaps children, including orphans that this process has inherited. */
 static void reap(struct guardian *guardian)
 {
 	int status;
@@ -207,7 +208,8 @@ static void stop_command(struct guardian *guardian)
 	struct holding *holding = guardian->holding;
 
 	if (holding_time_to_stop_ms(holding) == 0) {
-		/* Late, because this process did not run: kill before anything is looked at. */
+		/* It is late, because this process did not run. So kill before doing anything
+		 * else. */
 		kill_all(guardian);
 		if (guardian->ending.refused == 0)
 			holding_say(holding,
@@ -216,9 +218,10 @@ static void stop_command(struct guardian *guardian)
 			            holding->why);
 		return;
 	}
-	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not
-	 * when the grace is over: the node has to know in time. And do it before anything ends: a
-	 * process that loses its parent while the others are read can be missed. */
+	/* kill succeeds for a group if one of its processes got the signal, so check each process.
+	 * Do it now, not when the grace is over, because the node has to know in time. And do it
+	 * before any process ends: a process that loses its parent while the others are read can be
+	 * missed. */
 	int64_t before_ms = processor_ms();
 	pid_t refused = descendants_left(guardian->ending.spared, 0).refused;
 	int64_t look_ms = processor_ms() - before_ms;
@@ -226,8 +229,8 @@ static void stop_command(struct guardian *guardian)
 		refused = guardian->ending.command;
 	signal_command(guardian,
 	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
-	/* To kill many processes takes about as long as to look at them, and the last one has to be
-	 * gone in time. */
+	/* Killing many processes takes about as long as looking at them, and the last process must
+	 * be gone in time. */
 	int64_t stop_ms = holding_time_to_stop_ms(holding) - look_ms;
 	if (stop_ms < 0)
 		stop_ms = 0;
@@ -316,7 +319,7 @@ static void guard(struct guardian *guardian)
 	}
 }
 
-/* Notes how `baton run` has to end. */
+/* Notes by which signal `baton run` has to end. */
 static void note_signal(struct guardian *guardian, bool had_terminal)
 {
 	int status = guardian->ending.status;
@@ -347,7 +350,7 @@ static int finish(struct guardian *guardian)
 	note_signal(guardian, had_terminal);
 	guardian->shared->code = code;
 	guardian->shared->reported = true;
-	holding_free(holding); /* the report may have to wait for a reader */
+	holding_free(holding); /* free it first: the report may have to wait for a reader */
 	holding_report(holding, ending->lost, child);
 	guardian->command_stopped = false;
 	for (int i = 0; i < WAKES_MAX && wake_run(guardian); i++)

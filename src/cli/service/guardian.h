@@ -12,15 +12,18 @@
  * are killed at once, the kernel kills the command itself (PR_SET_PDEATHSIG), but not its children.
  *
  * Either may also be stopped (SIGSTOP). The guardian does not need `baton run`. `baton run` notices
- * news of the lock without reading it, and asks the guardian for a sign of life. If there is none
- * within a small part of the grace, `baton run` makes sure that the guardian is stopped and reads
- * the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the grace
- * SIGKILL. So only one of the two reads from the node at a time. Over TLS only the guardian can: then
- * `baton run` knows nothing but what the guardian was told last of the lease, and acts when that
- * ends. If the guardian is stopped after it has learned of the loss, `baton run` does not ask it for
- * long: the guardian notes when it has to kill next, and if it has not a quarter of the margin later,
- * `baton run` does. A guardian that cannot kill the command, because that is another user's, is
- * replaced only if it is stopped.
+ * that there is news of the lock without reading it, and asks the guardian for a sign of life. If
+ * none comes within a small part of the grace, `baton run` makes sure that the guardian is stopped
+ * and reads the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after
+ * the grace SIGKILL. So only one of the two reads from the node at a time.
+ *
+ * Over TLS only the guardian can read from the node. Then `baton run` knows only how long the lease
+ * lasts, as the guardian was told last, and acts when that time ends.
+ *
+ * The guardian may also be stopped after it has learned of the loss. So it notes when it has to
+ * kill next. If it has not done so a quarter of the margin later, `baton run` does. A guardian that
+ * cannot kill the command, because the command runs as another user, is replaced only if it is
+ * stopped.
  *
  * front.c is the process that the user started, guardian.c the other one.
  */
@@ -40,7 +43,7 @@ int guarded_run(struct holding *holding, char **command);
 /* Both sides send single bytes on their channel. Bytes from 1 to 64 are signals: a signal that
  * arrived, or the one that stopped the command. */
 enum {
-	CHANNEL_ALIVE = 0,  /* "are you there?", and the answer */
+	CHANNEL_ALIVE = 0,  /* the question "are you there?", and the answer to it */
 	CHANNEL_READS = 65, /* the guardian is about to read from the node */
 };
 
@@ -49,21 +52,21 @@ struct shared {
 	_Atomic pid_t command; /* the process of the command; 0: not started */
 	_Atomic bool ended;    /* the command was reaped */
 	_Atomic int status;    /* the wait status of the command, if it was reaped */
-	/* The guardian reads from the node; it may not have noted yet what it has read. */
+	/* The guardian reads from the node, and may not have noted yet what it has read. */
 	_Atomic bool reading;
-	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant of
-	 * this program, at the same address in both processes. */
+	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant
+	 * of this program, at the same address in both processes. */
 	const char *_Atomic reason;
-	/* When nothing of the command may be left, as in struct holding; set before lost_ns. */
+	/* When no process of the command may be left, as in struct holding; set before lost_ns. */
 	_Atomic uint64_t end_ns;
-	/* When the guardian learned that the lock is lost; 0: it has not. */
+	/* When the guardian learned that the lock is lost; 0: it does not know of a loss. */
 	_Atomic uint64_t lost_ns;
 	/* When the guardian has to kill what is left of the command, for the first time or again;
 	 * set before lost_ns. */
 	_Atomic uint64_t kill_ns;
 	/* The guardian cannot kill the command, and has asked the node to keep the lost lock. */
 	_Atomic bool stays;
-	_Atomic bool over;     /* nothing of the command needs to be stopped any more */
+	_Atomic bool over;     /* no process of the command needs to be stopped any more */
 	_Atomic bool reported; /* the lock was released and everything was reported */
 	_Atomic int code;      /* the exit code, if everything was reported */
 	_Atomic int signal;    /* the signal by which `baton run` has to end; 0: none */

@@ -19,22 +19,24 @@
 #include <unistd.h>
 
 enum {
-	/* The node keeps the time of -w. If it has sent nothing this much later, it does not
-	 * answer, and nobody knows whether the lock is free. */
+	/* The node itself ends a wait when the time of -w is over. If the node has sent nothing
+	 * this much later, it does not answer, and nobody knows whether the lock is free. */
 	WAIT_MARGIN_MS = 2000,
 	NOWAIT_MS_MAX = 3000,
 	RETRY_MS = 100, /* how often to look for a node */
-	/* How often to look whether a wait without limit has a node. If it has none twice, the user
-	 * is told. */
+	/* How often to check whether a wait without limit still has a node. If it has none twice in
+	 * a row, the user is told. */
 	LOOK_S = 2,
 	RELEASE_MS_MAX = 1000,
 	REPORT_MS_MAX = 1000, /* how long the line of --status-fd may wait for a reader */
-	/* Descriptors for connections, signals, timers and the guardian, with some to spare. */
+	/* How many descriptors are needed for connections, signals, timers and the guardian, and
+	 * some more. */
 	DESCRIPTORS = 16,
 	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
 	 * which the last process of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
-	/* The longest grace over TCP, where the end of the lease has to be asked for. */
+	/* The longest grace over TCP. It is shorter, because there the end of the lease has to be
+	 * asked for. */
 	GRACE_PERCENT_MAX_REMOTE = 30,
 };
 
@@ -159,7 +161,7 @@ int holding_option(int option, const char *value, struct holding_words *words,
 	case 'n':
 		words->timeout_ms = BATON_TRY;
 		return 0;
-	case 'w': /* 0 is BATON_TRY: do not wait, as with flock; and -n wins */
+	case 'w': /* -w 0 is BATON_TRY: do not wait, as with flock; -n overrides any -w */
 		if (parse_time_or_none(value, "-w", &timeout_ms, problem) != 0)
 			return -1;
 		if (words->timeout_ms != BATON_TRY)
@@ -232,10 +234,10 @@ static void do_nothing(int number)
 	(void)number;
 }
 
-/* Gives up if nobody reads: `baton run` must not wait for ever, and before it has ended, a lock that
- * was lost may not be free. The descriptor stays as it is, because other processes share it; a timer
- * interrupts the call. A descriptor that nobody can read any more is no problem, since SIGPIPE is
- * blocked or handled. */
+/* Writes a text, and gives up if nobody reads it. `baton run` must not wait for ever, because a
+ * lost lock may not become free before it has ended. The descriptor's mode is not changed, because
+ * other processes share it; instead a timer interrupts the call. A descriptor that nobody can read
+ * any more is no problem, since SIGPIPE is blocked or handled. */
 static void write_for_a_while(int fd, const char *text, size_t size)
 {
 	const struct sigaction interrupting = {.sa_handler = do_nothing};
@@ -298,13 +300,13 @@ void holding_report(const struct holding *holding, bool lost, int child)
 
 /* --- signals while it waits --- */
 
-/* The holding whose lock is waited for. Meanwhile nothing has been done that would have to be
- * undone: when the process ends, its session ends, and the request is withdrawn. So a signal need
- * not wait for a node that does not answer. */
+/* The holding that waits for its lock. Nothing has to be undone meanwhile: when the process ends,
+ * its session ends, and the request is withdrawn. So a signal handler may end the process at once,
+ * even if the node does not answer. */
 static struct holding *waiting;
 
-/* The node itself says when the time of -w is over. It has not, so it is stopped or hangs, and nobody
- * knows whether the lock is free. Returns the exit code. */
+/* Gives up a wait with -w. The node should have said that the time is over. It has not, so it is
+ * stopped or hangs, and nobody knows whether the lock is free. Returns the exit code. */
 static int give_up(void)
 {
 	say_directly("baton ");
@@ -320,8 +322,8 @@ void end_by_signal(int number, bool group)
 	const struct rlimit none = {0};
 	sigset_t set;
 
-	/* A core dump would be baton's own and of no use. The second call is for a core_pattern
-	 * that is a pipe, which ignores the limit. */
+	/* A core dump would show only baton itself and be of no use. The second call is for a
+	 * core_pattern that is a pipe, which ignores the limit. */
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	/* For process 1, a signal with its default action does nothing. */
@@ -342,12 +344,12 @@ static bool connection_has_ended(const struct holding *holding)
 	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
 }
 
-/* Tells once that a wait without limit has no node any more. */
+/* Tells the user, once, that a wait without limit no longer has a node. */
 static void tell_if_alone(void)
 {
 	int error = errno;
 
-	if (waiting->address[0] != '\0') /* it had one */
+	if (waiting->address[0] != '\0') /* there was a node before */
 		waiting->looks_alone = connection_has_ended(waiting) ? waiting->looks_alone + 1 : 0;
 	if (waiting->looks_alone == 2 && !waiting->told_alone) {
 		say_directly("baton ");
@@ -360,7 +362,7 @@ static void tell_if_alone(void)
 	errno = error;
 }
 
-/* True if SIGALRM would not end this process, and its handler is there only for timers. */
+/* True if SIGALRM would not end this process: then its handler is there only for timers. */
 static bool spares_alarm(void)
 {
 	return waiting->words->timeout_ms < 0 && (sigismember(&waiting->ignored, SIGALRM) == 1 ||
@@ -385,7 +387,7 @@ static void stop_waiting(int number, siginfo_t *info, void *context)
 	end_by_signal(number, false);
 }
 
-/* Is this a signal that ends a process and does not report an error of its own? */
+/* Is this a signal that ends a process and is not the report of an error in the process itself? */
 static bool ends_a_process(int signal)
 {
 	static const int ending[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGPIPE,   SIGALRM,
@@ -421,8 +423,8 @@ static void note_signals(struct holding *holding)
 	}
 }
 
-/* A wait without limit has a timer of its own: an alarm that was set before this program was executed
- * ends the wait. */
+/* Starts the timer of a wait without limit. It does not use alarm, because an alarm that was set
+ * before this program was executed must still end the wait. */
 static void arm_look(struct holding *holding)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
@@ -469,8 +471,8 @@ static void watch_signals(struct holding *holding)
 		arm_look(holding);
 }
 
-/* From now on signals are read from a descriptor. The handler must be removed before a fork: a
- * command that gets a signal before its exec would otherwise report as if it were this process. */
+/* From now on, reads signals from a descriptor. The handler must be removed before a fork: a child
+ * that gets a signal before its exec would otherwise report as if it were this process. */
 static void block_signals(struct holding *holding)
 {
 	const struct itimerval none = {0};
@@ -483,7 +485,7 @@ static void block_signals(struct holding *holding)
 	if (holding->has_look)
 		timer_delete(holding->look);
 	holding->has_look = false;
-	/* A signal of a timer that has just fired is discarded: the command must not get it. */
+	/* Discard the signal of a timer that has just fired: the command must not get it. */
 	signal(SIGALRM, SIG_IGN);
 	holding_ending_signals(holding, &ending);
 	sigaddset(&ending, SIGALRM);
@@ -503,13 +505,13 @@ static bool is_remote(const struct holding *holding)
 	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
 }
 
-/* The longest grace, in percent of the lease. */
+/* Returns the longest grace, in percent of the lease. */
 static int grace_percent_max(const struct holding *holding)
 {
 	return is_remote(holding) ? GRACE_PERCENT_MAX_REMOTE : GRACE_PERCENT_MAX;
 }
 
-/* Finds the grace. Returns false if it does not fit the lease. */
+/* Sets the grace. Returns false if it is too long for the lease. */
 static bool choose_grace(struct holding *holding)
 {
 	const int64_t lease_ms = (int64_t)holding->lease_ms;
@@ -518,7 +520,7 @@ static bool choose_grace(struct holding *holding)
 	return holding->grace_ms <= lease_ms * grace_percent_max(holding) / 100;
 }
 
-/* Returns the exit code. */
+/* Prints that the grace is too long for the lease. Returns the exit code. */
 static int refuse_grace(const struct holding *holding)
 {
 	const int percent_max = grace_percent_max(holding);
@@ -568,8 +570,8 @@ static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
 
-	/* As with flock, it is no error that the lock is busy: the exit code tells it. The library
-	 * was given the rest of the time; the message shows the time that the user gave. */
+	/* That the lock is busy is not an error, as with flock: the exit code tells it. The library
+	 * got only the rest of the time; the message shows the whole time that the user gave. */
 	if (error == BATON_ETIMEOUT && words->verbose)
 		holding_say(holding, "'%s' was not free within %lld ms", words->name,
 		            (long long)words->timeout_ms);
@@ -596,7 +598,7 @@ static int64_t time_left_ms(const struct holding *holding)
 {
 	int64_t waited_ms = (int64_t)((clock_boot_ns() - holding->asked_ns) / 1000000);
 
-	/* The time that connecting took does not count. */
+	/* The time that connecting took does not count, if it was short. */
 	return holding->words->timeout_ms - (waited_ms < RETRY_MS ? 0 : waited_ms);
 }
 
@@ -610,7 +612,8 @@ static int reach_node(struct holding *holding, int *ret_code)
 		error = baton_node(holding->baton, holding->node, &holding->lease_ms);
 	if (error < 0)
 		return error;
-	/* A node that belongs to no cluster yet refuses any grace: its lease may become another. */
+	/* A node that belongs to no cluster yet refuses any grace, because the cluster may have
+	 * another lease. */
 	bool fits = choose_grace(holding);
 	error = baton_grace(holding->baton,
 	                    fits && holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
@@ -622,8 +625,8 @@ static int reach_node(struct holding *holding, int *ret_code)
 	return error;
 }
 
-/* Decides whether to try again: with -w, the node may still start, or come to belong to a cluster.
- * Returns true after a pause, if another try is worth it. */
+/* Decides whether to try again. With -w it is worth it: a node may still start, or join a cluster.
+ * Waits a moment before it returns true. */
 static bool tries_again(const struct holding *holding, int error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
@@ -635,7 +638,7 @@ static bool tries_again(const struct holding *holding, int error)
 	return true;
 }
 
-/* Returns 0 or an error. */
+/* Asks for the lock or campaigns. Returns 0 or an error. */
 static int take(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
@@ -663,8 +666,8 @@ static int ask(struct holding *holding)
 			return code;
 		if (error == 0)
 			error = take(holding);
-		/* While it waited, the session began again at a node with another lease, which
-		 * refused the grace: the node has come to belong to a cluster, or was restarted. */
+		/* While we waited, the session began again at a node with another lease, which
+		 * refused the grace: the node has joined a cluster, or was restarted. */
 		if (error != BATON_EREFUSED || again)
 			break;
 		again = true;
@@ -672,7 +675,7 @@ static int ask(struct holding *holding)
 	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 
-/* Makes sure that descriptors are free for what is opened later, when the lock is already held and
+/* Makes sure that there are descriptors for what is opened later, when the lock is already held and
  * nothing may fail. */
 static bool has_descriptors(void)
 {
@@ -723,7 +726,7 @@ int64_t holding_margin_ms(const struct holding *holding)
 	return (int64_t)holding->lease_ms / 10;
 }
 
-/* Returns the time `ms` after `now`; negative: before. */
+/* Returns the time `ms` after `now_ns`, or before it if `ms` is negative. */
 static uint64_t time_after(uint64_t now_ns, int64_t ms)
 {
 	uint64_t ns = (uint64_t)(ms < 0 ? -ms : ms) * 1000000;
@@ -733,8 +736,8 @@ static uint64_t time_after(uint64_t now_ns, int64_t ms)
 	return now_ns > ns ? now_ns - ns : 0;
 }
 
-/* Reads the clock before the lease: if this process is stopped in between, the end is too early and
- * not too late. */
+/* Reads the clock before the lease. If this process is stopped in between, the noted end is too
+ * early rather than too late. */
 void holding_note_end(struct holding *holding)
 {
 	uint64_t now = clock_boot_ns();
@@ -762,12 +765,13 @@ bool holding_ends_within(const struct holding *holding, int64_t ms)
 
 bool holding_lost(struct holding *holding)
 {
-	holding_note_end(holding); /* when the loss is taken, the end is not known any more */
+	/* Note it now: after the loss is taken, the end is no longer known. */
+	holding_note_end(holding);
 	uint64_t now = clock_boot_ns();
 	if (baton_lost(holding->baton, NULL, NULL) != 1)
 		return false;
-	/* The node counts from when it told of the loss, and this process may have been stopped
-	 * since. */
+	/* The node counts from the moment at which it reported the loss. This process may have been
+	 * stopped since. */
 	int64_t left_ms = holding->grace_ms - baton_lost_ago(holding->baton);
 	uint64_t end_ns = time_after(now, left_ms);
 	if (end_ns < holding->end_ns)

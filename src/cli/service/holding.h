@@ -1,6 +1,6 @@
 /*
- * What run, lock and elect share: their options, acquiring the lock while signals can still
- * withdraw the request, releasing it, and the line of --status-fd.
+ * The shared part of run, lock and elect: their options, acquiring the lock while signals can still
+ * withdraw the request, releasing the lock, and the line of --status-fd.
  */
 #ifndef CLI_HOLDING_H
 #define CLI_HOLDING_H
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* The exit codes of these three (sysexits.h), so that the low numbers are left for the command. */
+/* The exit codes of run, lock and elect (sysexits.h). The low numbers are left for the command. */
 enum {
 	EXIT_BAD_USAGE = 64,
 	EXIT_NOT_ACQUIRED = 75,
@@ -40,7 +40,8 @@ struct holding_words {
 	bool json;
 };
 
-/* Codes of the long options that have no letter. The letters are those of flock, so -s is taken. */
+/* Codes of the long options that have no letter. The letters are those of flock, where -s is
+ * taken. */
 enum { OPTION_GRACE = 256, OPTION_STATUS_FD, OPTION_VERBOSE };
 
 /* Each command takes some of these. */
@@ -93,9 +94,9 @@ struct holding {
 	uint64_t fence;
 	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
-	/* When nothing of the command may be left, on clock_boot_ns: a margin before the end of the
-	 * lease that the last holding_note_end knew; or when the grace is over, which the node
-	 * counts from when it told of the loss. */
+	/* When no process of the command may be left, on clock_boot_ns. This is a margin before the
+	 * end of the lease, as the last holding_note_end read it; or, after a loss, the end of the
+	 * grace, which the node counts from the moment at which it reported the loss. */
 	uint64_t end_ns;
 	/* Why the lock was lost or not acquired, for --status-fd; NULL: not known. */
 	const char *reason;
@@ -103,12 +104,12 @@ struct holding {
 	char why[BATON_NAME_MAX + 80];
 	/* When the lock was asked for, and when acquired; acquired_ns 0: never. */
 	uint64_t asked_ns, acquired_ns;
-	/* The address of the node that was reached, for the handler that says that it is gone: the
-	 * library may be changing its own copy. */
+	/* The address of the node that was reached. It is for the signal handler that reports that
+	 * the node is gone: at that moment the library may be changing its own copy. */
 	char address[300];
-	timer_t look; /* fires again and again while it waits without limit, if `has_look` */
+	timer_t look; /* fires repeatedly during a wait without limit, if `has_look` */
 	bool has_look;
-	/* How many times in a row it was seen that there is no connection. */
+	/* How many times in a row the timer has found no connection. */
 	volatile unsigned looks_alone;
 	volatile bool told_alone; /* the user was told that the node is gone */
 	/* The signal settings at the start, which the command must get back. */
@@ -125,8 +126,8 @@ int holding_option(int option, const char *value, struct holding_words *words,
 /* Prints one line on stderr and returns EXIT_BAD_USAGE. */
 int holding_misused(const struct holding_words *words, const struct problem *problem);
 
-/* Prints one line on stderr, "baton run: …". Never blocks: if nobody reads it now it is dropped,
- * because the command may have to be killed in the meantime. */
+/* Prints one line on stderr, "baton run: …". Never blocks: if nobody reads stderr now, the line is
+ * dropped, because the command may have to be killed in the meantime. */
 __attribute__((format(printf, 2, 3))) void holding_say(const struct holding *holding,
                                                        const char *format, ...);
 
@@ -143,29 +144,30 @@ int holding_acquire(struct holding *holding, const struct holding_words *words);
  * ignored. */
 void holding_ending_signals(const struct holding *holding, sigset_t *ret_set);
 
-/* Is the lock lost? This is reported once. Never blocks. */
+/* Is the lock lost? Returns true only once. Never blocks. */
 bool holding_lost(struct holding *holding);
-/* Reads how long the lease of the node lasts. */
+/* Reads when the lease of the node ends, and sets `end_ns`. */
 void holding_note_end(struct holding *holding);
 /* Returns how long the command may take to stop from now on: the grace, or less if the lease ends
  * before. */
 int64_t holding_time_to_stop_ms(const struct holding *holding);
 /*
- * True if the lease of the node ends in this time, or has ended. Asks nobody: it needs neither the
- * node nor the network. A process that was stopped has to ask this first when it goes on.
+ * True if the lease of the node ends within this time, or has ended. Uses only the clock, not the
+ * node or the network. A process that was stopped has to call it first when it goes on.
  */
 bool holding_ends_within(const struct holding *holding, int64_t ms);
-/* Returns the part of the lease that stays between the end of the command and another's grant. */
+/* Returns the margin: the time between the end of the command and the grant to another client. */
 int64_t holding_margin_ms(const struct holding *holding);
-/* Notes why a lock was lost that is known to be lost, unless that is noted already. */
+/* Notes why the lock was lost, unless that is noted already. The lock must be known to be lost. */
 void holding_note_loss(struct holding *holding);
 
-/* Releases the lock and waits a while for the node's answer. Returns true if it was still held. */
+/* Releases the lock and waits a while for the node's answer. Returns true if the lock was still
+ * held until then. */
 bool holding_release(struct holding *holding);
 
-/* Writes the line of --status-fd, or drops it if nobody reads for a second. `child` is the command's
- * exit code, or -1 if there was no command. Uses SIGALRM, and blocks it at the end. Safe in a signal
- * handler. */
+/* Writes the line of --status-fd, or drops it if nobody reads for a second. `child` is the
+ * command's exit code, or -1 if there was no command. Uses SIGALRM, and blocks it at the end. Safe
+ * in a signal handler. */
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);

@@ -23,7 +23,7 @@ bool node_host_is_loopback(const char *host)
 	bool loopback = true;
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
-		return true; /* trying to use it will show what is wrong */
+		return true; /* the attempt to use the folder will show what is wrong */
 	for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
 		char text[64] = "";
 		getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), NULL, 0,
@@ -36,8 +36,8 @@ bool node_host_is_loopback(const char *host)
 
 /* --- the folder --- */
 
-/* Checks the folder, or if there is none, that it can be made. node_place_keep makes it, when
- * nothing else is wrong with the options. */
+/* Checks the data folder. If there is none, checks that it can be made; node_place_keep makes it,
+ * when nothing else is wrong with the options. */
 static int check_folder(const char *path, struct problem *problem)
 {
 	struct stat found;
@@ -80,7 +80,7 @@ static char *place_path(const char *data, const char *suffix)
 	return path;
 }
 
-/* Reads what is remembered, if anything is. Its memory is kept with the words. */
+/* Reads the remembered place, if there is one. The words keep its memory. */
 static int recall(struct node_words *words, struct node_words *ret_old, struct problem *problem)
 {
 	char *path = node_words_keep(words, place_path(words->data, ""));
@@ -100,15 +100,15 @@ static int recall(struct node_words *words, struct node_words *ret_old, struct p
 	                                 words->data, wrong.text);
 }
 
-/* Fills in the settings that are not given now. Before its cluster is born, a node that is started
- * again must propose the same settings; and a topology or a parameter can only be read, and compared
- * with the cluster's, together with the algorithm that it was given for. */
+/* Fills in remembered settings that are not given now. There are two reasons. Before its cluster is
+ * born, a node that is started again must propose the same settings. And a topology or a parameter
+ * can only be read, and compared with the cluster's, together with its algorithm. */
 static void recall_settings(struct settings_words *words, const struct settings_words *old)
 {
 	if (words->algorithm == NULL)
 		words->algorithm = old->algorithm;
 	else if (old->algorithm == NULL || strcmp(words->algorithm, old->algorithm) != 0)
-		return; /* the rest belongs to another algorithm */
+		return; /* the other settings belong to another algorithm */
 	if (words->topology == NULL && words->links == NULL) {
 		words->topology = old->topology;
 		words->links = old->links;
@@ -150,7 +150,7 @@ static struct daemon_peer *own_entry(const struct node_words *words)
 	return NULL;
 }
 
-/* True if a socket may listen there, but nobody can connect to it by that name. */
+/* True if a socket can listen at this address, but nobody can connect to it: 0.0.0.0, [::]. */
 static bool is_wildcard(const char *address)
 {
 	static const char *const wildcards[] = {"0.0.0.0:", "[::]:", "0:", "*:"};
@@ -163,8 +163,9 @@ static bool is_wildcard(const char *address)
 }
 
 /*
- * Where the node listens, and where others reach it. With peers, the latter is its own entry. If
- * the peers are only remembered and an address is given now, the node has moved.
+ * Finds where the node listens, and where others reach it. With peers, others reach it at its own
+ * entry among them. If the peers are only remembered and an address is given now, the node has
+ * moved to that address.
  */
 static void make_addresses(struct node_words *words, const struct node_words *old, bool peers_given,
                            const char **ret_told)

@@ -189,7 +189,7 @@ static int set_level(struct node_words *words, const char *text, struct problem 
 	return problem_set(problem, "--log '%.40s': error, warning, info or debug", text);
 }
 
-/* The least is four seconds: probes are sent once a second, and three must stay unanswered. */
+/* Four seconds are the least: probes are sent once a second, and three must stay unanswered. */
 static int set_client_timeout(struct node_words *words, const char *value, struct problem *problem)
 {
 	enum { LEAST_MS = 4000 };
@@ -242,7 +242,8 @@ static int add_rule(struct node_words *words, const char *text, struct problem *
 	return 0;
 }
 
-/* Sets an option that is fixed when a cluster is born. Returns 1 if the option is another one. */
+/* Sets an option that is fixed when a cluster is born. Returns 1 if the option is not one of
+ * these. */
 static int set_setting(struct settings_words *settings, int option, const char *value,
                        struct problem *problem)
 {
@@ -314,7 +315,7 @@ static int set_word(struct node_words *words, int option, const char *value,
 		return add_rule(words, value, problem);
 	case 'L':
 		return set_level(words, value, problem);
-	case 'F': /* was read before */
+	case 'F': /* the file was read before the other options */
 		return 0;
 	case 'x':
 		words->tls.ca = value;

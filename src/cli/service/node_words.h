@@ -42,8 +42,7 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
 /* Names must suit log lines, tables, and lists separated by commas or spaces. */
 int node_name_check(const char *name, const char *what, struct problem *problem);
 
-/* Adds the line of the file to a problem that was found later, if the option that it begins with
- * came from there. */
+/* If the problem begins with an option that came from the file, adds the line of the file to it. */
 void node_words_add_line(const struct node_words *words, struct problem *problem);
 
 #endif

@@ -41,7 +41,7 @@ static int print_fence(const struct holding *holding)
 	const struct holding_words *words = holding->words;
 
 	if (words->json) {
-		json_t *name = json_string(words->name); /* NULL if it is not UTF-8 */
+		json_t *name = json_string(words->name); /* NULL if the name is not UTF-8 */
 		print_json(json_pack("{s:o?, s:I, s:s}", "name", name, "fence",
 		                     (json_int_t)holding->fence, "node", holding->node));
 	} else {
@@ -77,7 +77,7 @@ static bool input_has_ended(void)
 {
 	struct pollfd item = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	/* Do not read for ever: there may be an endless amount. */
+	/* Do not read for ever: the input may be endless. */
 	for (int i = 0; i < 64 && poll(&item, 1, 0) == 1; i++) {
 		if (!read_input())
 			return true;

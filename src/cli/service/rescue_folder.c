@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The files of a database; the second may be missing. */
+/* The files of a database. The second may be missing. */
 static const char *const files[] = {"baton.db", "baton.db-wal"};
 static const char fresh[] = "rescue.new"; /* the folder in which the new database is made */
 
@@ -251,7 +251,7 @@ static int move_files(const char *from, const char *to)
 	return EXIT_HELD;
 }
 
-/* The last step is the one that makes a node start here again. */
+/* Puts the new database in place. A node can start here only after the last step. */
 static int finish(const char *data)
 {
 	char folder[PATH_MAX];

@@ -1,6 +1,7 @@
 /*
- * The way out when most voters of a cluster are lost for good: the data folder of one that is left
- * becomes that of a new cluster, of which it is the only voter (voter/rescue.h). Offline.
+ * A rescue when most voters of a cluster are lost for good: the data folder of a remaining voter
+ * becomes the data folder of a new cluster, in which it is the only voter (voter/rescue.h). No node
+ * may run on the folder meanwhile.
  */
 #ifndef CLI_RESCUE_FOLDER_H
 #define CLI_RESCUE_FOLDER_H

@@ -1,5 +1,5 @@
 /*
- * What the commands of the lock service share.
+ * Functions that the commands of the lock service share.
  */
 #include "service.h"
 

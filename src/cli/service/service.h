@@ -1,5 +1,5 @@
 /*
- * What the commands of the lock service share.
+ * Functions that the commands of the lock service share.
  */
 #ifndef CLI_SERVICE_H
 #define CLI_SERVICE_H
@@ -15,14 +15,14 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
                   struct problem *problem);
 
 /* Opens /dev/null for standard streams that are closed, so that no other descriptor of ours gets
- * their numbers. A command that is executed finds them closed. */
+ * their numbers. These streams are closed again in a command that is executed. */
 void fill_streams(void);
 
 struct baton;
 
-/* Connects to the node. If it does not answer a simple question within some seconds, prints that
- * and ends the process. *ret_lease_ms may be NULL. Returns 0, or the exit code after printing the
- * reason. */
+/* Connects to the node. If the node does not answer a simple question within some seconds, prints
+ * that and ends the process. *ret_lease_ms may be NULL. Returns 0, or the exit code after printing
+ * the reason. */
 int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms);
 
 /* Prints "baton status: …" with the error of libbaton on stderr. Returns the exit code for it. */

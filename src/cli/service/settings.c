@@ -8,16 +8,16 @@
 #include <string.h>
 
 enum { LEASE_MS_MIN = 500, LEASE_MS_MAX = 24 * 60 * 60 * 1000, LINKS_MAX = 1024 };
-/* All members of a cluster draw the same graph random:D. */
+/* The seed of random:D, so that all members of a cluster draw the same graph. */
 enum { SETTINGS_SEED = 1 };
-/* Seven members suit every algorithm and all its parameters; some parameters suit only few other
- * numbers. */
+/* A number of members that suits every algorithm and all its parameters. Some parameters suit only
+ * a few other numbers. */
 enum { SEVEN = 7 };
 
 struct settings {
 	struct settings_words words; /* the options as they were given */
 	const struct algorithm *algorithm;
-	char *topology; /* the topology as text; NULL: links count instead */
+	char *topology; /* the topology as text; NULL: `links` are used instead */
 	struct named_link *links;
 	uint32_t links_count;
 	char *links_text; /* the links as text: sorted, each once; NULL: there are none */
@@ -63,8 +63,7 @@ static int parse_link(char *item, struct named_link *ret_link, struct problem *p
 	return 0;
 }
 
-/* True if every link can be reached from the first one. `part` has room for all
- * links. */
+/* True if the links form one connected graph. `part` has room for all links. */
 static bool links_connected(const struct named_link *links, uint32_t count, bool *part)
 {
 	bool more = true, all = true;
@@ -166,7 +165,7 @@ static int make_lease(struct settings *settings, struct problem *problem)
 	return 0;
 }
 
-/* Refuses what only suits some numbers of members. */
+/* Refuses a topology that suits only some numbers of members. */
 static int check_topology(const char *topology, struct problem *problem)
 {
 	struct topology parsed;
@@ -180,7 +179,7 @@ static int check_topology(const char *topology, struct problem *problem)
 	return 0;
 }
 
-/* Is the parameter for study? Then only its default is fit for locks. */
+/* Is the parameter only for study? Then only its default is safe for locks. */
 static bool is_for_study(const struct parameter *parameter)
 {
 	return parameter->breaks || strcmp(parameter->name, "text") == 0;
@@ -215,7 +214,7 @@ static bool is_choice(const struct parameter *parameter, const char *value)
 	return choice->name != NULL;
 }
 
-/* Refuses a text, such as the committees of each node. */
+/* Refuses parameters that are texts, such as the committees of each node. */
 static int check_texts(const struct settings *settings, struct problem *problem)
 {
 	const struct parameter *parameter = settings->algorithm->parameters;
@@ -236,7 +235,7 @@ static int check_texts(const struct settings *settings, struct problem *problem)
 	return 0;
 }
 
-/* Tries whether the words suit a cluster of this many members. */
+/* Do the words suit a cluster of this many members? Returns 0, or -1 and a problem. */
 static int try_members(struct settings *settings, uint32_t members, struct problem *problem)
 {
 	struct setup_words words = {.algorithm = settings->algorithm->name,
@@ -296,7 +295,7 @@ static int make_shape(struct settings *settings, struct problem *problem)
 
 /* --- as text --- */
 
-/* Writes a duration as an option has it: 3s, 2500ms. */
+/* Writes a duration in the form of an option: 3s, 2500ms. */
 static void show_lease(char *room, size_t size, uint64_t ms)
 {
 	if (ms % 1000 == 0)
@@ -426,7 +425,7 @@ static int differs(const char *option, const char *given, const char *what, cons
 	        option, given, what, value);
 }
 
-/* Compares one of the parameters that were given. */
+/* Compares one of the parameters that were given with the cluster's. */
 static int compare_parameter(const struct settings *own, const struct settings *theirs,
                              const char *given, struct problem *problem)
 {
@@ -491,7 +490,8 @@ int settings_resolve(void *context, const char *text, struct daemon_settings *re
 		free(copy);
 		return -1;
 	}
-	theirs->words = (struct settings_words){0}; /* they point into the copy */
+	/* The words point into the copy, which is freed. */
+	theirs->words = (struct settings_words){0};
 	free(copy);
 	theirs->next = own->next;
 	own->next = theirs;

@@ -1,7 +1,8 @@
 /*
  * The settings of a cluster, which are fixed when it is born: algorithm, topology or links,
- * parameters and lease. The options become a text, which is the same at all nodes that were given
- * the same options. The text of the cluster that a node joins becomes what the daemon needs.
+ * parameters and lease. This file turns options into a text, which is the same at all nodes that
+ * were given the same options. It also turns the text of the cluster that a node joins into the
+ * form that the daemon needs.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
@@ -25,14 +26,14 @@ struct settings *settings_create(const struct settings_words *words, struct prob
 void settings_destroy(struct settings *settings);
 
 /*
- * Returns a line "name = value" for each setting, in a fixed order: what was given, and the defaults
- * for the rest. Valid as long as the settings.
+ * Returns a line "name = value" for each setting, in a fixed order: what was given, and the
+ * defaults for the rest. Valid as long as the settings.
  */
 const char *settings_text(const struct settings *settings);
 
 /*
- * The `resolve` of struct daemon_options; `context` is a struct settings. The result is valid as
- * long as that. A setting that was not given never counts as different.
+ * The function `resolve` of struct daemon_options; `context` is a struct settings. The result is
+ * valid as long as the context. A setting that was not given never counts as different.
  */
 int settings_resolve(void *context, const char *text, struct daemon_settings *ret_settings,
                      struct problem *problem);

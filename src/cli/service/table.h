@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints at most `width` columns, the last an ellipsis if the text was cut; control characters are
- * shown as '?'. A cell that is not the last of its row is filled up with blanks. */
+/* Prints a cell of at most `width` columns. If the text was cut, the last column is an ellipsis.
+ * Control characters are shown as '?'. A cell that is not the last of its row is padded with
+ * blanks. */
 void table_cell(const char *text, int width, bool last);
 
 /* Writes a duration briefly: 250ms, 12s, 7m, 3h, 2d. */
