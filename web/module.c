@@ -1,9 +1,10 @@
 /*
- * The stage as a WebAssembly module: calls with numbers, texts through one place in memory, and the
- * counters that clang puts into the algorithms, which tell the lines that ran.
+ * The stage as a WebAssembly module. Its functions take numbers; texts are passed through one place
+ * in memory. It also has the counters that clang puts into the algorithms, which tell the lines
+ * that ran.
  *
- * An instance has one run. Text goes in where room() says; what a call has to say is at text(),
- * size() bytes long, until the next call.
+ * An instance has one run. The page writes a text to the address that room() returns. The text that
+ * a call returns is at text(), size() bytes long, until the next call.
  */
 #include "memory.h"
 #include "must.h"
@@ -88,7 +89,7 @@ EXPORT("scenario") int32_t module_scenario(int32_t traced, uint32_t size)
 /* The record that clang 14 writes for each function. The counters are this many bytes from the
  * record itself. */
 struct record {
-	uint64_t name; /* the low half of its MD5 */
+	uint64_t name; /* the low half of the MD5 of the function's name */
 	uint64_t hash;
 	int32_t counters;
 	uint32_t function, values;

@@ -13,9 +13,9 @@ export interface Request {
 
 /**
  * Finds the request to which each message belongs. A message that is sent when a node asks belongs
- * to that request; a message that is sent because another one arrived belongs to the same request
- * as that one; a permission belongs to the request of the node that waits for it; a message that is
- * sent at an exit belongs to the entry that ends.
+ * to that request. A message that is sent because another one arrived belongs to the same request
+ * as the other one. But a permission belongs to the request of the node that waits for it, and a
+ * message that is sent at an exit belongs to the entry that ends.
  */
 export function requestsOf(run: Run): Request[] {
 	const roles = new Map<string, Role>(run.algorithm.messages.map((m) => [m.name, m.role]));

@@ -1,7 +1,7 @@
 // The space-time diagram, which is also the time line. It has a row for each node, veils the future, and can be dragged to any time.
 //
-// What moves has layers of its own, one above the other: the rows stand, the messages move as a whole, the veil over the future and
-// the hand follow the time. So a frame paints none of the messages again.
+// There are three layers, one above the other: the rows do not move, the messages move as a whole, and the veil over the future and the
+// hand follow the time. So no message is painted again in a frame.
 
 import { Rows } from "./rows";
 import type { Run } from "./run";

@@ -20,7 +20,7 @@ export interface Lock {
 	holder: (Client & { losing: boolean }) | null;
 	waiters: Client[];
 	waiters_total?: number; // the number of waiters, if there are more than are listed
-	waiters_more?: boolean; // there may be more than that
+	waiters_more?: boolean; // there may be more waiters than these
 	order: "served" | "by node";
 }
 
@@ -119,7 +119,7 @@ const ASK_MS = 5000; // how often a page without a stream looks whether a node h
 const AGAIN_MS = 2000;
 
 export const session = signal<{ control: boolean; node: boolean } | null>(null);
-/** asking: nothing was heard yet. gone: the node does not answer baton web. lost: baton web does not answer. */
+/** The state of the stream. asking: nothing was heard yet. gone: the node does not answer baton web. lost: baton web does not answer. */
 export const link = signal<{ state: "asking" | "live" | "gone" | "lost"; why: string }>({ state: "asking", why: "" });
 export const latest = signal<Sample | null>(null);
 export const cards = signal<Card[]>([]);
@@ -154,8 +154,8 @@ function announce(kind: "news" | "bad", who: string, what: string): void {
 	said.value = `${who} ${what}`;
 }
 
-/** Does the node know its cluster? One that has just been started is in no view yet. It tells only of itself then, and the others are
- * members all the same. */
+/** Does the node know its cluster? A node that has just been started is in no view yet. It then reports only itself, although the other
+ * nodes are members. */
 export function isInView(status: Status): boolean {
 	return status.members.some((m) => m.name !== status.node || m.incarnation !== 0);
 }
@@ -228,7 +228,7 @@ function onStatus(sample: Sample): void {
 		if (sample.status.waiting_for === null && before.status.waiting_for !== null) announce("news", sample.status.node, "serves locks");
 		if (viewed !== null && isInView(sample.status)) tellMembers(viewed, sample.status);
 		else if (isInView(sample.status)) announce("news", `epoch ${sample.status.epoch}:`, `${sample.status.members.map((m) => m.name).join(", ")} are members`);
-		// Nobody told this page what happened while it had no stream, or while there was no node. A node in no view knew of no locks before.
+		// This page does not know what happened while it had no stream, or while there was no node. (A node that was in no view knew no locks.)
 		if (viewed !== null && (opened || was === "gone")) noteGap(sample.at_ms);
 		if (opened && sample.at_ms > before.at_ms + MISSED_MS) tell("news", "this page", `was not told what happened for ${span(Math.round((sample.at_ms - before.at_ms) / 1000) * 1000)}`);
 	}

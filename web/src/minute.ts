@@ -28,7 +28,7 @@ export interface Course {
 }
 
 const seconds = signal<Second[]>([]);
-/** What each member has told last; null: it is known, but has told nothing yet. A member that is silent or removed may come back. */
+/** The last counters of each member; null: the member is known, but has reported none yet. Members that are silent or removed stay, because they may come back. */
 const told = new Map<string, Counts | null>();
 
 export function forgetMinute(): void {

@@ -27,7 +27,7 @@ export interface Algorithm {
 	circulates: boolean;
 	oneWay: boolean;
 	timers: boolean;
-	/** The timers measure no time: an expiry ends a pause between two steps of the printed text. */
+	/** Timers do not measure time: when one expires, it ends a pause between two steps of the printed text. */
 	pauses: boolean;
 	messages: { name: string; role: Role; token: boolean; init: boolean }[];
 	variables: { name: string; kind: Kind }[];

@@ -40,7 +40,7 @@ export abstract class Rows {
 	protected chips: SVGGElement[] = [];
 	protected lines: { msg: number; names: string; x1: number; y1: number; x2: number; y2: number }[] = []; // where each message is drawn
 	protected lit: number | null = null;
-	protected content: SVGGElement; // the visible part, and as much before and after it
+	protected content: SVGGElement; // the visible part, and equally long parts before and after it
 	private moving: SVGSVGElement; // the element that moves the content to the left
 	private drawn: [number, number, number] = [1, 0, 0]; // the drawn times, from and to, and how many steps the history had
 	private litLine: SVGLineElement | null = null;

@@ -278,7 +278,7 @@ export class Run {
 		}
 	}
 
-	/** Returns an instance that has made exactly so many steps. The last step is made on its own, so that the lines that ran in it are known. */
+	/** Returns an instance that has made exactly `step` steps. The last step is made separately, so that the lines that ran in it are known. */
 	at(step: number): Instance {
 		const near = Math.max(0, ...[...this.snapshots.keys()].filter((at) => at < step));
 		let walker = this.walker;

@@ -115,10 +115,10 @@ export class StageView {
 	private drawnStep = -1;
 	private drawnStuck = 0;
 	private litStep = -1; // the step at which the hovered node was last marked
-	private litNode: number | null = null; // that node
+	private litNode: number | null = null; // the hovered node that was last marked
 	private flying: Flight[] = [];
 	private drawnFlights: Flight[] | null = null; // the messages that were last drawn
-	private litFlight: number | null = null; // the message that was hovered at that time
+	private litFlight: number | null = null; // the message that was hovered when messages were last drawn
 	private crowd: Crowd;
 	private waysOf: Flight[] | null = null; // the messages whose ways the crowd shows
 	private timerSince = new Map<number, [number, number]>();

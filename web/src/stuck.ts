@@ -10,7 +10,7 @@ export interface Waiting {
 	held: number; // the node that has the permission instead; 0: not known
 }
 
-/** Returns null if something can still happen, by itself or because somebody leaves. */
+/** Returns the nodes that wait; null if something can still happen, by itself or because a node leaves. */
 export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] | null {
 	if (step !== run.steps.length || run.cut || step === 0) return null;
 	const waits = states.map((s) => !s.dead && (s.phase === "waiting" || s.phase === "leaving"));

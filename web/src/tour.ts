@@ -1,7 +1,8 @@
-// Tours: scenarios whose comments are words to read, in frames. "## Title" begins a frame; the "#" lines below it are its words; the
-// steps below those are what the words tell, and the expectations among them keep the words true.
+// Tours: scenarios whose comments are texts for readers, in frames. "## Title" begins a frame. The "#" lines below it are its words. The
+// steps below those are shown with the words; expectations among the steps make sure that the words are true.
 //
-// A frame may ask before it shows: "#? Who enters next?", then an answer a line, "#+ 5" a right one, "#- 2" a wrong one.
+// A frame may ask a question before it shows its steps: "#? Who enters next?". Then each line is an answer: "#+ 5" a right one, "#- 2" a
+// wrong one.
 
 import { json } from "./resources";
 import type { Source } from "./run";

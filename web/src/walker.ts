@@ -58,7 +58,7 @@ export class Watch {
 		this.walker = new Walker(source, acts);
 	}
 
-	/** Looks for so many milliseconds, up to a step. Returns true if there is more to do. */
+	/** Looks for at most `milliseconds`, up to the step `steps`. Returns true if there is more to do. */
 	look(steps: number, milliseconds: number): boolean {
 		const until = performance.now() + milliseconds;
 		while (this.broken === null && this.walker.at < steps) {

@@ -109,8 +109,8 @@ export class WaysView {
 		set(this.paths[i], "class", "way" + (come >= nodes ? " home" : ""));
 		set(this.paths[i], "d", "M" + points.map(([px, py]) => `${round(px)} ${round(py)}`).join("L"));
 		const [ex, ey] = at(from + way.direction * come * hop);
-		// If numbers go both ways, a number may have gone as far as it should. Only on a ring with one direction it was certainly
-		// stopped.
+		// If numbers go in both directions, a number may have ended because it went as far as it should. Only on a ring with one
+		// direction was it certainly stopped.
 		const stopped = this.run.algorithm.oneWay && come === way.hops.length && come < nodes;
 		set(this.ends[i], "d", stopped ? `M${round(ex - 3)} ${round(ey - 3)}l6 6m0 -6l-6 6` : "");
 	}
