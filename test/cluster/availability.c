@@ -1,7 +1,7 @@
 /*
- * Measures how much of the time the other members serve while one pair of members has no link, or
- * one member crashes again and again: `availability [SEEDS]`. Each scene is run with many seeds in
- * virtual time. Exit 1: a scene is below its goal.
+ * Measures for how much of the time the other members serve while two members have no link to each
+ * other, or while one member crashes again and again: `availability [SEEDS]`. Each scene is run
+ * with many seeds in virtual time. Exits with 1 if a scene is below its goal.
  */
 #include "memory.h"
 #include "ordeal.h"

@@ -103,7 +103,8 @@ static void await_tick(struct colony *colony, struct colony_place *place)
 
 /* --- effects --- */
 
-/* If all keep to the protocol, nobody has a reason to log anything else about others. */
+/* May the member log this? If all nodes keep to the protocol, nobody has a reason to log anything
+ * else about others. */
 static bool may_say(const struct colony *colony, const char *text)
 {
 	static const char *const lines[] = {
@@ -286,7 +287,7 @@ static uint64_t draw(void *context)
 static uint64_t real_s(void *context)
 {
 	(void)context;
-	return 0; /* only invitations need it */
+	return 0; /* only invitations need the wall clock */
 }
 
 static void identify(struct colony *colony, struct colony_place *place,
@@ -427,7 +428,7 @@ static void tick(struct colony *colony, const struct event *event)
 
 	if (place->member == NULL || place->tick_number != event->number)
 		return;
-	/* If the member asks for the same deadline again, that is a new event. */
+	/* If the member asks for the same deadline again, a new event must be planned. */
 	place->tick = 0;
 	member_tick(place->member, colony_clock(colony, event->node));
 	colony_pump(colony, event->node);
@@ -517,7 +518,7 @@ static void init(struct colony *colony, const struct colony_plan *plan, FILE *tr
 	operator_begin(colony);
 }
 
-/* Returns NULL if all serve, or else what somebody waits for. */
+/* Returns NULL if all serve, or otherwise what one of them waits for. */
 static const char *unsettled(struct colony *colony, char room[200])
 {
 	const char *waits = clients_waiting(colony);

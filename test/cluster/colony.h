@@ -4,8 +4,8 @@
  * cut at any byte; processes are killed, paused, leave and start again; disks are lost. Then
  * everything heals, and everybody must serve.
  *
- * True time is `now`, in nanoseconds; each place has a clock of its own. The same seed gives the same
- * events, from every compiler. Used by the files colony*.c and random_members.c only.
+ * True time is `now`, in nanoseconds; each place has a clock of its own. The same seed gives the
+ * same events, from every compiler. Used by the files colony*.c and random_members.c only.
  */
 #ifndef COLONY_H
 #define COLONY_H
@@ -51,7 +51,7 @@ struct colony_plan {
 	uint64_t lease_ns;
 	struct electorate_options electorate;
 	uint64_t delay_max; /* the longest time that bytes are in flight */
-	uint64_t write_max; /* the longest time that a write takes */
+	uint64_t write_max; /* the longest time that a write to a disk takes */
 	uint64_t calm_ns;   /* how long there are no faults at the beginning */
 	uint64_t faults_ns; /* when faults end */
 	uint64_t cut_every, stall_every, pause_every, kill_every, leave_every, wipe_every;
@@ -62,10 +62,10 @@ struct colony_plan {
 
 	size_t room;        /* how many bytes a connection holds in each direction */
 	uint32_t piece_max; /* how many bytes are read at once; 0: all that are there */
-	uint32_t
-	        short_percent; /* how many percent of writes take only a part although there is room */
-	uint32_t
-	        silent_percent; /* how many percent of ends learn late that their connection was cut */
+	/* How many percent of writes take only a part although there is room. */
+	uint32_t short_percent;
+	/* How many percent of ends learn late that their connection was cut. */
+	uint32_t silent_percent;
 	uint32_t dial_fail_percent; /* how many percent of dials fail */
 	uint32_t dial_slow_percent;
 	uint64_t accept_late_max;
@@ -123,11 +123,11 @@ struct colony_client {
 	uint32_t place;
 	enum client_state state;
 	uint64_t session; /* the client's session; 0: none */
-	uint64_t life; /* the life of its place in which the client has the session, or the hold */
+	uint64_t life;    /* the life of the place when the client got its session or its hold */
 	uint32_t lock;
 	uint64_t fence, lapses;
-	uint64_t
-	        word; /* the last word of the process that let the client in, if that process is gone */
+	/* The last word of the process that let the client in, if this process is gone. */
+	uint64_t word;
 	bool lost;       /* the process has told the client that it lost the lock */
 	uint64_t wake;   /* the number of the client's next event */
 	uint32_t rounds; /* after the healing: how many more times the client must be let in */
@@ -163,8 +163,8 @@ struct colony {
 	/* Nothing arrives before this time; indexed by sender, then receiver. */
 	uint64_t stalled[COLONY_PLACES_MAX][COLONY_PLACES_MAX];
 	struct chance chance;
-	struct cluster_id
-	        clusters[2]; /* the cluster, and the cluster of strangers, once they live */
+	/* The identities of the cluster and of the cluster of strangers, once they are born. */
+	struct cluster_id clusters[2];
 	bool healing;
 
 	uint64_t grants, connections, cuts, bytes, kills, wipes,
@@ -286,7 +286,7 @@ void operator_answered(struct colony *colony, const struct colony_place *place,
                        const struct member_effect *effect);
 /* From now on some more orders must be obeyed. */
 void operator_heal(struct colony *colony);
-/* Returns NULL if they were obeyed. */
+/* Returns NULL if these orders were obeyed. */
 const char *operator_waiting(const struct colony *colony);
 
 /* --- colony_faults.c --- */

@@ -1,7 +1,7 @@
 /*
- * The clients of a colony, and their judge. A client that was let in goes on as long as the lease
- * word of the process that let it in allows, by the clock of its place, even if that process is gone:
- * it reads the word in memory that it shares with the process.
+ * The clients of a colony, and their judge. A client that was let in reads the lease word of the
+ * process that let it in, in memory that both share. It goes on as long as the word allows, by the
+ * clock of its place, even if that process is gone.
  */
 #include "colony.h"
 
@@ -52,7 +52,7 @@ static size_t name_lock(uint32_t lock, char room[16])
 
 /* --- the judge --- */
 
-/* True if the client may go on, by everything that it can know itself. */
+/* True if the client may go on, as far as it can know itself. */
 static bool is_valid(const struct colony *colony, const struct colony_client *client)
 {
 	const struct colony_place *place = &colony->places[client->place];
@@ -133,7 +133,7 @@ void clients_effect(struct colony *colony, uint32_t place, const struct node_eff
 	if (client == NULL)
 		return;
 	if (effect->kind == NODE_LOST) {
-		/* The client reads the lease word, and need not be told. */
+		/* The client reads the lease word, so it need not be told of the loss. */
 		if (client->state == CLIENT_HOLDS)
 			client->lost = true;
 	} else if (effect->reply.kind == REPLY_FENCE) {
@@ -177,7 +177,7 @@ static void ask(struct colony *colony, struct colony_client *client, uint64_t cl
 		wake(colony, client, chance_below(&client->chance, 2 * colony->plan.lease_ns));
 }
 
-/* Ends a hold or a wait. A lock that was lost is over when the session is. */
+/* Ends a hold or a wait. A lock that was lost is released by closing the session. */
 static void stop(struct colony *colony, struct colony_client *client, uint64_t clock)
 {
 	struct node *node = node_of(colony, client);

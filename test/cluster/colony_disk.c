@@ -1,6 +1,6 @@
 /*
- * The disks of a colony. What is written becomes durable in order, each write whole, after a while;
- * when the process dies, the first writes may have become durable, and the others are lost.
+ * The disks of a colony. Writes become durable in order, each as a whole, after a while. When the
+ * process dies, some of the first writes may have become durable, and the others are lost.
  */
 #include "colony.h"
 
@@ -101,8 +101,8 @@ void disk_begin_address(struct colony *colony, struct colony_place *place, const
 	snprintf(job->address, sizeof(job->address), "%s", address);
 }
 
-/* A directory with a log belongs to a living cluster, and must say to which, whenever the process
- * dies. */
+/* Checks the identity of a directory that has a log. The directory belongs to a cluster that was
+ * born, and must say to which one, no matter when the process dies. */
 static void judge_log(struct colony *colony, const struct colony_place *place)
 {
 	struct identity identity;
@@ -208,7 +208,7 @@ static bool is_lost(const struct colony *colony, uint64_t server)
 	return true;
 }
 
-/* How many voters a place knows of, and how many of them would be left. */
+/* How many voters a place knows of, and how many of them would be left without one disk. */
 struct electorate_left {
 	uint32_t voters, left;
 };
@@ -220,7 +220,7 @@ static void count_voter(const struct colony *colony, struct electorate_left *lef
 	left->left += server != wiped && !is_lost(colony, server);
 }
 
-/* Checks the first voters of a cluster that may be born at any moment. */
+/* Can this disk be lost? Checks the first voters of a cluster that may be born at any moment. */
 static bool record_allows(const struct colony *colony, const struct identity *identity,
                           uint64_t wiped)
 {

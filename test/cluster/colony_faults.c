@@ -29,7 +29,8 @@ static const struct algorithm *draw_algorithm(struct chance *chance)
 	return algorithms[chance_below(chance, count)];
 }
 
-/* Narrow connections need a fast network, or the voters' letters would wait too long. */
+/* Draws the network. Connections with little room need a fast network; otherwise the voters'
+ * letters would wait too long. */
 static void draw_network(struct chance *chance, struct colony_plan *plan)
 {
 	static const uint64_t delays[] = {COLONY_MS / 5, 2 * COLONY_MS, 5 * COLONY_MS,
@@ -190,7 +191,8 @@ void faults_on_event(struct colony *colony, const struct event *event)
 	uint32_t number = (uint32_t)chance_below(&colony->chance, colony->places_count);
 	struct colony_place *place = &colony->places[number];
 
-	/* After FAULTS only the next step matters, which ends a process that leaves. */
+	/* The event FAULTS is not a fault. It only makes sure that there is a next step, in which
+	 * processes that have left are ended. */
 	if (colony->healing || event->number == FAULTS)
 		return;
 	switch ((enum fault)event->number) {

@@ -1,7 +1,7 @@
 /*
- * Certificates for members in virtual time. They and their signatures have the same size in every
- * run, so every record of TLS has, too. The traces of two runs are equal although the bytes on the
- * wire are not. The members read the real clock, and the certificates are valid until 2049.
+ * Certificates for members in virtual time. Certificates and their signatures have the same size in
+ * every run, so every TLS record has too. So the traces of two runs are equal although the bytes on
+ * the wire are not. The members read the real clock, and the certificates are valid until 2049.
  */
 #include "colony.h"
 
@@ -70,7 +70,7 @@ static struct credentials *make(const char *name, uint32_t number, enum keys_ca 
 
 const struct credentials *keys_of(const struct colony *colony, const struct colony_place *place)
 {
-	/* They are the same in every run of this process. */
+	/* The credentials are the same in every run of this process, so they are made once. */
 	static struct credentials *all[COLONY_PLACES_MAX][KEYS_CAS];
 	uint32_t strangers_begin = place->stranger ? COLONY_NODES_MAX - colony->plan.nodes : 0;
 	uint32_t number = place->number + strangers_begin; /* each name has its own number */

@@ -1,10 +1,10 @@
 /*
  * An operator of a colony, who forbids and allows a name in turn, each time at another place. The
- * next order is given when the last one was answered. From an answer to the next order, no voter
- * that has obeyed may show the opposite: then an older order would have been obeyed twice.
+ * operator gives the next order when the last one was answered. A voter that has obeyed the last
+ * order must not show the opposite; otherwise it has obeyed an older order for the second time.
  *
- * Nobody has the name, so that the members are left alone. An order without an answer may be obeyed
- * at any time. So after one the operator goes on with another name.
+ * No node has the name, so that the members are not disturbed. An order without an answer may be
+ * obeyed at any later time. So after such an order the operator goes on with another name.
  */
 #include "colony.h"
 
@@ -32,7 +32,7 @@ void operator_begin(struct colony *colony)
 		come_again(colony);
 }
 
-/* Every voter that has obeyed the last order must show it. */
+/* Checks that every voter that has obeyed the last order shows it. */
 static void judge(struct colony *colony)
 {
 	const struct colony_operator *operator= & colony->operator;
@@ -80,7 +80,7 @@ static void give_order(struct colony *colony)
 	colony_pump(colony, number);
 }
 
-/* The last order will not be answered. */
+/* Call it when the last order will not be answered. */
 static void give_up(struct colony_operator *operator)
 {
 	operator->waits = false;

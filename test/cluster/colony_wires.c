@@ -1,12 +1,12 @@
 /*
- * Connections in virtual time: a byte stream in each direction, with what the network, the kernels
- * and dying hosts do to it. Bytes are delayed and arrive in pieces. A connection holds only so many
- * of them, so writes are short. It may be cut at any byte; each end learns of that at once, or
- * late.
+ * Connections in virtual time: a byte stream in each direction, and everything that the network,
+ * the kernels and dying hosts can do to it. Bytes are delayed and arrive in pieces. A connection
+ * holds only a limited number of bytes, so some writes are short. It may be cut at any byte; each
+ * end learns of that at once, or late.
  *
- * A wire has two ends, the dialler's and the listener's; each end has the bytes that are in flight to
- * it. Events name an end by its wire's number and its side, because an event may come after the wire
- * is gone.
+ * A wire has two ends, the dialler's and the listener's; each end has the bytes that are in flight
+ * to it. Events name an end by its wire's number and its side, because an event may come after the
+ * wire is gone.
  */
 #include "colony.h"
 
@@ -51,12 +51,13 @@ struct wire_end {
 	struct connection *connection; /* the member's connection, if dialling or open */
 	STAILQ_HEAD(, chunk) in;       /* bytes that are in flight to this end, or not read yet */
 	size_t in_size;
-	uint64_t arrival; /* when the last of these bytes arrives */
-	bool finished;    /* nothing follows these bytes: the other end is closed or half-closed */
-	bool shut;        /* this end sends nothing more */
-	bool blocked;     /* this end has output, but there is no room */
-	bool reads;       /* the member wanted to read when it was last asked */
-	bool awaited;     /* there is a WIRE_READABLE event with this number */
+	uint64_t arrival; /* when the last of the bytes in flight arrives */
+	/* Nothing follows the bytes in flight: the other end is closed or half-closed. */
+	bool finished;
+	bool shut;    /* this end sends nothing more */
+	bool blocked; /* this end has output, but there is no room */
+	bool reads;   /* the member wanted to read when it was last asked */
+	bool awaited; /* there is a WIRE_READABLE event with this number */
 	uint32_t wake;
 };
 
@@ -88,7 +89,7 @@ static uint64_t draw_delay(struct colony *colony)
 	return chance_below(&colony->chance, colony->plan.delay_max);
 }
 
-/* Dials fail and are slow only while there are faults. */
+/* Do dials fail, and are they slow? Only while there are faults. */
 static bool is_harmful(const struct colony *colony)
 {
 	return !colony->healing && colony->now >= colony->plan.calm_ns;
@@ -119,7 +120,7 @@ static void note(struct colony *colony, const char *what, const struct wire_end 
 
 /* --- reading --- */
 
-/* Makes an event for the time when the end can read something. */
+/* Makes an event for the time at which this end can read something. */
 static void await(struct colony *colony, struct wire_end *end)
 {
 	uint64_t time = colony->now;
@@ -154,7 +155,7 @@ void wires_stalled(struct colony *colony, uint32_t from, uint32_t to)
 	}
 }
 
-/* Takes the first bytes that have arrived, as many as are read at once. */
+/* Takes the first bytes that have arrived, as many as one read returns. */
 static size_t take_bytes(struct colony *colony, struct wire_end *end, uint8_t *room,
                          size_t room_size)
 {
@@ -450,7 +451,7 @@ static void on_dialled(struct colony *colony, struct wire_end *end)
 		return;
 	if (is_harmful(colony) && chance_percent(&colony->chance, colony->plan.dial_fail_percent)) {
 		if (chance_percent(&colony->chance,
-		                   50)) /* otherwise the dialler never hears anything */
+		                   50)) /* otherwise the dialler never hears of the failure */
 			close_end(colony, end, ENDING_POLITE, "No route to host");
 		return;
 	}
@@ -521,7 +522,7 @@ static bool read_some(struct colony *colony, struct wire_end *end)
 	size_t size = take_bytes(colony, end, room, sizeof(room));
 
 	if (size == 0) {
-		/* Not if bytes before the end of the stream were lost. */
+		/* Close only if no bytes before the end of the stream were lost. */
 		if (STAILQ_EMPTY(&end->in) && end->finished && end->arrival <= colony->now)
 			close_end(colony, end, ENDING_POLITE, NULL);
 		return false;
@@ -532,7 +533,8 @@ static bool read_some(struct colony *colony, struct wire_end *end)
 		push(colony, other, WIRE_WRITABLE, colony->now + draw_delay(colony));
 	if (!colony->plan.tls)
 		tap_bytes(colony, end, room, size);
-	/* The member must keep no pointer to these bytes after the call. */
+	/* Overwrite the bytes afterwards: the member must keep no pointer to them after the
+	 * call. */
 	member_input(colony->places[end->place].member, end->connection, room, size,
 	             colony_clock(colony, end->place));
 	memset(room, 0xa5, size);

@@ -1,9 +1,9 @@
 /*
- * A cluster with a seeded bug that matters by coincidence: it does not heal if an epoch has an
- * unlucky number. Soon no fault of such a run can be left out alone, and still it must be shrunk to
- * a dozen.
+ * A cluster with a seeded bug that shows only by coincidence: the cluster does not heal if an epoch
+ * has an unlucky number. In a run of it, soon no fault can be left out alone. Still the run must be
+ * shrunk to a dozen faults.
  *
- *	hard_to_shrink atomic|raft SEED
+ * 	hard_to_shrink atomic|raft SEED
  */
 #include "candidates.h"
 #include "must.h"
@@ -30,8 +30,8 @@ static bool is_unlucky(const struct agreed_state *state, const struct petitioner
 	return record != NULL && record->strikes >= 3 && record->strikes == state->epoch % 8;
 }
 
-/* The linker puts this in the place of candidates_choose: a name that was removed just as often as
- * the number of the epoch says is not chosen. */
+/* The linker puts this function in the place of candidates_choose. It does not choose a name whose
+ * count of removals equals the epoch modulo 8. */
 bool __wrap_candidates_choose(struct candidates *candidates, const struct agreed_state *state,
                               struct petitioners *petitioners, const struct wiring *wiring,
                               uint64_t now)

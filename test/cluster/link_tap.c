@@ -149,7 +149,7 @@ static const char *read_post(const struct tap_wire *wire, const uint8_t *record)
 		return "something follows a refusal";
 	if (type == RECORD_CALL)
 		read_call(tap, record);
-	/* The side that dialled says something before it knows who is there. */
+	/* The side that dialled sends packets before it knows who is there. */
 	if (type != RECORD_REFUSAL && !wire->dialled && is_cluster(tap->cluster) &&
 	    is_cluster(wire->other->cluster) && !cluster_is(tap->cluster, wire->other->cluster))
 		return "a node of another cluster is talked to";

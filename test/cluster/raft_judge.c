@@ -104,7 +104,8 @@ static void judge_leader(struct raft_judge *judge, struct judged *server,
 		judge->leaders[term] = server->id;
 }
 
-/* When a server that is no longer in the configuration comes back, the leader does not know it. */
+/* Forgets what the leader knew of servers that are no longer in the configuration: if such a server
+ * comes back, the leader does not know it. */
 static void forget_removed(struct judged *server, const struct replica_server *servers,
                            size_t count)
 {
@@ -130,7 +131,7 @@ void raft_judge_server(struct raft_judge *judge, struct judged *server,
 	for (size_t i = 0; i < count; i++)
 		replica_servers(replica, i, &servers[i]);
 	forget_removed(server, servers, count);
-	/* A snapshot of the leader counts when it is durable. */
+	/* A snapshot from the leader counts only when it is durable. */
 	if (voters == NULL || installing)
 		return;
 	must(replica_first_entry(servers, count, &used));
@@ -172,7 +173,7 @@ static void judge_ballot(struct raft_judge *judge, const struct judged *server,
 
 	if (message->type == RAFT_REQUEST_VOTE && !message->request_vote.pre_vote) {
 		votes = true;
-		to = server->id; /* a candidate votes for itself */
+		to = server->id; /* a candidate that asks for votes votes for itself */
 	} else if (message->type == RAFT_REQUEST_VOTE_RESULT) {
 		votes = !message->request_vote_result.pre_vote &&
 		        message->request_vote_result.vote_granted;

@@ -33,8 +33,8 @@ struct raft_judge {
 	char problem[256]; /* the first problem that was found; empty: none */
 };
 
-/* What is known about a server since it started. At its start everything is zero, except for its
- * id. */
+/* The judge's knowledge of a server since the server started. At the start everything is zero,
+ * except for the id. */
 struct judged {
 	uint64_t id;
 	uint64_t applied, hash; /* the state of the application */

@@ -38,7 +38,7 @@ struct server {
 	size_t writes_count, writes_size;
 	struct judged judged; /* what the judge knows about the server, and its id */
 	uint64_t woken_at;
-	unsigned wakes; /* how often the server was woken at that time */
+	unsigned wakes; /* how often the server was woken in the present millisecond */
 	/* The change of servers that is asked for when this server leads, until it is begun. */
 	struct replica_server wish;
 	unsigned wish_tries; /* how many more times the wish is tried; 0: there is no wish */
@@ -51,8 +51,8 @@ static struct world {
 	struct server servers[SERVERS];
 	bool cut[SERVERS][SERVERS];
 	bool healed, keeps_id;
-	/* How bad the run is, drawn for each run. One in this many letters is late, one in this
-	 * many writes is slow, and so on; the larger the number, the milder. */
+	/* How bad this run is. One in this many letters is late, one in this many writes is slow,
+	 * and so on. The larger a number, the milder the run. */
 	uint64_t late_one_in, slow_one_in, harm_one_in, change_one_in, snapshot_one_in;
 	uint64_t proposals;
 	uint64_t ids; /* how many ids were given out so far */
@@ -61,7 +61,7 @@ static struct world {
 	struct raft_world_counts *counts;
 } world;
 
-/* Long enough for any id. */
+/* The servers' addresses. Each has room for any id. */
 static char addresses[JUDGE_IDS_MAX][8];
 
 static uint64_t draw(uint64_t bound)
@@ -125,7 +125,7 @@ static void count_memory(void)
 
 /* Servers. */
 
-/* Returns the server with this id; NULL: no server has it, or none any more. */
+/* Returns the server with this id; NULL: no server has this id, or none has it any more. */
 static struct server *find_server(uint64_t id)
 {
 	for (int i = 0; i < SERVERS; i++)
@@ -345,8 +345,9 @@ static enum replica_role wish_role(const struct cast *cast, uint64_t id)
 	uint64_t chance = draw(100);
 
 	if (role == REPLICA_VOTER) {
-		/* Voters that never come back must stay fewer than half. Also ask for what must be
-		 * refused: fewer than two voters, that the leader removes itself, a demotion. */
+		/* Voters that never come back must be fewer than half. But also ask for changes
+		 * that must be refused: fewer than two voters, the removal of the leader by itself,
+		 * a demotion. */
 		if (cast->lost != 0 || (cast->voters <= VOTERS_LEAST && draw(4) != 0))
 			return REPLICA_VOTER;
 		return chance < 80 ? REPLICA_NONE : wish;
@@ -412,8 +413,8 @@ static void ask_leader(struct server *server)
 	}
 }
 
-/* Do all voters that are not lost have this configuration as their last, on their disks too? Then no
- * change is under way. */
+/* Do all voters that are not lost have this configuration as their last one, in memory and on disk?
+ * Then no change is under way. */
 static bool is_settled(const uint8_t *voters, size_t size, const struct raft_configuration *all)
 {
 	for (unsigned i = 0; i < all->n; i++) {
@@ -547,7 +548,8 @@ static void wake(struct server *server)
 static void deliver(struct server *server, const struct happening *letter)
 {
 	if (letter->to != server->judged.id)
-		return; /* the letter was for the id that this server had before its disk was wiped */
+		/* The letter was for the id that this server had before its disk was wiped. */
+		return;
 	raft_judge_received(&server->judged, server->replica, letter->from, letter->bytes,
 	                    letter->size);
 	must(replica_receive(server->replica, letter->from, letter->bytes, letter->size,

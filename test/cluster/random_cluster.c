@@ -135,7 +135,7 @@ static int parse_arguments(int argc, char **argv, struct words *words, struct pr
 	return 0;
 }
 
-/* The command line that repeats the run. It is prepared before the run, which may end the
+/* The command line that repeats the run. It is prepared before the run, because the run may end the
  * process. */
 static char again[512];
 
@@ -168,7 +168,8 @@ static void write_again(void)
 	(void)written;
 }
 
-/* Handles a failed assertion, and the sanitizer, which calls the second function. */
+/* These print the command line after a failed assertion, and after an error that the sanitizer has
+ * found. */
 static void on_signal(int number)
 {
 	write_again();

@@ -1,6 +1,6 @@
 /*
- * Random runs of whole members (colony.h), a run for each seed. Every sixteenth is run twice and must
- * go the same way.
+ * Random runs of whole members (colony.h), one for each seed. Every sixteenth is run twice and must
+ * give the same hash.
  */
 #include "colony.h"
 
@@ -70,7 +70,8 @@ static void write_again(void)
 	(void)ignored;
 }
 
-/* Handles a failed assertion, and the sanitizer, which calls the second function. */
+/* These print the command line after a failed assertion, and after an error that the sanitizer has
+ * found. */
 static void on_signal(int number)
 {
 	write_again();

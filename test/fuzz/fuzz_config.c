@@ -1,6 +1,6 @@
 /*
- * The file of `baton node --config`: no crash; what is refused is told with the line where it
- * stands.
+ * Feeds bytes as the file of `baton node --config`. It must not crash, and an error must name the
+ * line where it is.
  */
 #include "must.h"
 #include "node_words.h"

@@ -1,8 +1,10 @@
 /*
- * The entries and snapshots of the agreed membership: no crash; a refused snapshot changes nothing; any
- * entry moves the state by one index, and the state is the same after it was written and read.
+ * Feeds bytes as entries and snapshots of the agreed membership. It must not crash. A refused
+ * snapshot changes nothing. Any entry moves the state by one index, and the state is the same after
+ * it was written and read.
  *
- * The input is a little program: a snapshot, which may be malformed, and entries, each a size and bytes.
+ * The input is a little program: a snapshot, which may be malformed, and entries, each a size and
+ * bytes.
  */
 #include "must.h"
 #include "outbuffer.h"

@@ -1,6 +1,6 @@
 /*
- * The first bytes of a connection: no crash; what was read is written the same way again; and the
- * verdict on the bytes does not change when more arrive.
+ * Feeds bytes as the first bytes of a connection. It must not crash. A HELLO that was read is
+ * written in the same way again, and the verdict on the bytes does not change when more arrive.
  */
 #include "link.h"
 #include "must.h"

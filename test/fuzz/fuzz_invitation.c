@@ -1,7 +1,8 @@
 /*
- * What strangers say at the door for guests, and what nodes ask each other about invitations: no
- * crash; what was read is written the same way again; and the verdict on the bytes does not change
- * when more arrive. The first byte of the input says which decoder gets the rest.
+ * Feeds bytes as what strangers send at the door for guests, and as what nodes ask each other about
+ * invitations. It must not crash. What was read is written in the same way again, and the verdict
+ * on the bytes does not change when more arrive. The first byte of the input says which decoder
+ * gets the rest.
  */
 #include "enrolment.h"
 #include "inquiry.h"
@@ -76,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	/* In memory of its own, so that reading beyond the end is noticed. */
+	/* Use memory of its own, so that reading beyond the end is noticed. */
 	uint8_t *copy = malloc(size);
 	must(copy != NULL);
 	memcpy(copy, data + 1, size - 1);

@@ -1,7 +1,7 @@
 /*
- * Letters of the replicated log: no crash; a letter that was read is written the same way again; and a
- * malformed letter changes nothing at the server that gets it. fuzz_voter gives well-formed letters to
- * a server.
+ * Feeds bytes as letters of the replicated log. It must not crash. A letter that was read is
+ * written in the same way again, and a malformed letter changes nothing at the server that gets it.
+ * fuzz_voter gives well-formed letters to a server.
  */
 #include "baton/error.h"
 #include "must.h"

@@ -1,6 +1,6 @@
 /*
- * A link with a peer that sends anything: no crash, and whatever the peer sends, the output to it
- * is well formed, and the frames in it are ours, in order, each once on a connection.
+ * A link with a peer that sends anything. It must not crash. Whatever the peer sends, the output to
+ * it is well formed, and the frames in it are ours, in order, each once on a connection.
  *
  * The input is a little program: each step is one of the owner's calls, a record with a good head
  * and the bytes that follow as its body, or raw bytes.

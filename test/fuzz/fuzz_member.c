@@ -1,11 +1,12 @@
 /*
- * A member whose peers send anything, on any number of connections, before it belongs to a cluster and
- * afterwards: no crash, the node does not stop itself, and there is a limit to what is kept.
+ * A member whose peers send anything, on any number of connections, before it belongs to a cluster
+ * and afterwards. It must not crash, the node must not stop itself, and the memory that it keeps is
+ * limited.
  *
  * The input is a little program. Its first byte chooses how the member begins: alone, as one of
- * three founders, or as one that joins. Then each part is a step: a connection comes or goes, a good
- * CALL or HELLO, a packet of the bytes that follow, a well-formed bulletin, petition or order, raw
- * bytes, or time.
+ * three founders, or as one that joins. Then each part is a step: a connection comes or goes, a
+ * good CALL or HELLO, a packet of the bytes that follow, a well-formed bulletin, petition or order,
+ * raw bytes, or time.
  */
 #include "baton/error.h"
 #include "call.h"
@@ -243,7 +244,7 @@ static void give_bytes(struct target *target, uint32_t slot, bool packet)
 		give(target, slot, bytes, size);
 }
 
-/* A frame with a good head would hardly be found by chance. */
+/* Gives a frame with a good head, which the fuzzer would hardly find by chance. */
 static void give_frame(struct target *target, uint32_t slot)
 {
 	uint8_t number = next_byte(target), room[RECORD_NUMBERED_SIZE + 255];

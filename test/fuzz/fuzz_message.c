@@ -1,6 +1,6 @@
 /*
- * Feeds bytes as messages to every algorithm: no crash, and a refused message changes nothing and
- * sends nothing.
+ * Feeds bytes as messages to every algorithm. It must not crash, and a refused message changes
+ * nothing and sends nothing.
  *
  * The input is a little program: its first bytes choose the algorithm and the number of nodes; then
  * each part is a step of a node: a request, a release, or the delivery of the bytes that follow.

@@ -1,5 +1,6 @@
 /*
- * Feeds bytes as frames to a node: no crash, whatever arrives, and every effect makes sense.
+ * Feeds bytes as frames to a node. It must not crash, whatever arrives, and every effect must make
+ * sense.
  *
  * The input is a little program: its first bytes choose the algorithm, the number of members and
  * this node's place among them; then each part is a step: a client's command, time, a new view, a
@@ -24,7 +25,7 @@ struct target {
 	uint64_t incarnation;
 	uint64_t number;                 /* the number of the last flood */
 	const char *names[MEMBERS_MOST]; /* the names of the members, in order */
-	uint32_t own;                    /* this node's place among them */
+	uint32_t own;                    /* this node's index among the members */
 	const uint8_t *data;
 	size_t size;
 };

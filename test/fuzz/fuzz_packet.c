@@ -1,8 +1,8 @@
 /*
- * What nodes say to each other on the engine's connections, and what a data directory says about
- * itself: no crash; what was read is written the same way again; a CALL's verdict does not change when more
- * bytes arrive. The first byte of the input says which decoder gets the rest. fuzz_member gives
- * packets to a member.
+ * Feeds bytes as what nodes send each other on the engine's connections, and as the identity of a
+ * data directory. It must not crash. What was read is written in the same way again, and the
+ * verdict on a CALL does not change when more bytes arrive. The first byte of the input says which
+ * decoder gets the rest. fuzz_member gives packets to a member.
  */
 #include "birth.h"
 #include "call.h"
@@ -98,7 +98,7 @@ static uint64_t draw(void *context)
 	return ++*(uint64_t *)context;
 }
 
-/* One of three founders hears what the input says, cut into several sayings. */
+/* Lets one of three founders take the input as messages, cut into several. */
 static void check_birth(const uint8_t *data, size_t size, struct out *out)
 {
 	static const char *const names[] = {"a", "b", "c"};
@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	/* In memory of its own, so that reading beyond the end is noticed. */
+	/* Use memory of its own, so that reading beyond the end is noticed. */
 	uint8_t *copy = malloc(size - 1 + (size == 1));
 	must(copy != NULL);
 	memcpy(copy, data + 1, size - 1);

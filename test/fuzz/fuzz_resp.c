@@ -1,7 +1,7 @@
 /*
- * Feeds bytes as what a client sends. Arguments must lie inside them. An incomplete command is
- * never taken for something else, and no more bytes are asked for than it needs. And a command that
- * was read, written again as an array, is read the same way.
+ * Feeds bytes as what a client sends. Arguments must lie inside these bytes. An incomplete command
+ * is never taken for something else, and no more bytes are asked for than it needs. If a command
+ * that was read is written again as an array, it is read in the same way.
  */
 #include "resp.h"
 

@@ -1,6 +1,7 @@
 /*
- * Rules, one on each line: no crash; a rule that is refused changes nothing; the ways to ask agree;
- * and the rule that is missing is a rule that allows what was asked for.
+ * Feeds bytes as rules, one on each line. It must not crash. A rule that is refused changes
+ * nothing. All functions that ask the rules agree. The rule that is reported as missing is a valid
+ * rule, and it allows what was asked for.
  */
 #include "must.h"
 #include "rules.h"

@@ -23,7 +23,7 @@ static bool is_small(const struct scenario *scenario)
 		return true;
 	if (strncmp(words->topology, "file:", 5) == 0)
 		return false;
-	/* If it is wrong, scenario_setup must say so. */
+	/* A malformed topology is passed on too: scenario_setup must refuse it. */
 	return topology_parse(words->topology, &topology) != NULL ||
 	       topology_nodes(&topology) <= NODES_SMALL;
 }

@@ -1,8 +1,9 @@
 /*
- * Gives bytes to a connection with TLS. The first byte of the input chooses: the rest goes as it is
- * to a side that accepts, or to one that dials; or two sides talk to each other, and the rest says
- * which of their bytes are changed on the way. No crash; a connection that has failed says why; and
- * whatever is decrypted is what the other side wrote.
+ * Feeds bytes to a connection with TLS. The first byte of the input chooses what happens. Either
+ * the rest goes as it is to a side that accepts, or to one that dials; or two sides talk to each
+ * other, and the rest says which of their bytes are changed on the way. It must not crash, a
+ * connection that has failed says why, and everything that is decrypted is what the other side
+ * wrote.
  */
 #include "must.h"
 #include "tls.h"
@@ -42,7 +43,7 @@ static void make_credentials(void)
 	rmdir(folder);
 }
 
-/* Changes of the bytes on the way: after so many good bytes, one is changed in these bits. */
+/* Changes of the bytes on the way: after some good bytes, one byte is changed in some bits. */
 struct changes {
 	const uint8_t *at, *end;
 	size_t good; /* how many bytes pass before the next change */

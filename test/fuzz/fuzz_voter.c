@@ -1,6 +1,6 @@
 /*
- * A voter that gets letters and petitions of a member that lies: it may believe them, but must not be
- * ended by them. libraft is compiled without assertions; the sanitizers see what it would do.
+ * A voter that gets letters and petitions of a member that lies. It may believe them, but they must
+ * not end it. libraft is compiled without assertions, so that the sanitizers see what it would do.
  *
  * The input is a little program: letters of servers 2 to 4, petitions, time, and ends of writes.
  */

@@ -1,6 +1,7 @@
 /*
  * Feeds bytes as what baton-web is sent: headers, numbers, orders, and a node's INFO and events. An
- * order that is taken has a name and a fence; metrics have whole lines, each a comment or a sample.
+ * order that is accepted has a name and a fence. Metrics have whole lines, each a comment or a
+ * sample.
  */
 #include "changes.h"
 #include "figures.h"

@@ -96,7 +96,7 @@ static bool accept_next(struct fake_node *node)
 	const struct timeval patience = {.tv_sec = 60};
 	int fd;
 
-	do /* seteuid interrupts all threads */
+	do /* repeat: seteuid interrupts all threads */
 		fd = accept(node->listener, NULL, NULL);
 	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
@@ -207,7 +207,8 @@ static void *run(void *argument)
 
 	for (size_t i = 0; i < node->steps_count; i++) {
 		if (!follow(node, &node->steps[i])) {
-			/* A client that waits for an answer must not wait forever. */
+			/* A client that waits for an answer must not wait for ever: close its
+			 * connection. */
 			for (int c = 0; c < node->connections_count; c++) {
 				if (node->connections[c] >= 0)
 					shutdown(node->connections[c], SHUT_RDWR);

@@ -1,7 +1,7 @@
 /*
- * A node that follows a script: what it must receive on which connection, and what it answers. With
- * it a test checks what a client sends, in which order, and how the client handles answers that no
- * real node would give.
+ * A node that follows a script: which commands it must receive on which connection, and what it
+ * answers. A test uses it to check what a client sends, in which order, and how the client handles
+ * answers that no real node would give.
  */
 #ifndef TEST_FAKE_NODE_H
 #define TEST_FAKE_NODE_H
@@ -23,11 +23,11 @@ extern const char PAUSE[];
 /* Answers CLIENT LEASES WORD: what the lease clock says, a lease of FAKE_LEASE_MS, and the
  * descriptor of the word that fake_word_set has set. */
 extern const char PASS_WORD[];
-/* The same as PASS_WORD, but by a clock that is half a minute behind. */
+/* The same as PASS_WORD, but with a lease clock that is half a minute behind. */
 extern const char PASS_WORD_BEHIND[];
 enum { FAKE_LEASE_MS = 3000 };
 
-/* Sets the word that all fake nodes have: the lease ends in this time, from now. */
+/* Sets the lease word of all fake nodes: the lease ends in `left_ms` from now. */
 void fake_word_set(int64_t left_ms, uint64_t lapses);
 
 /* An array of three strings, as in the messages of a subscription. */

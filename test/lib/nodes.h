@@ -29,8 +29,8 @@ struct test_link {
 	bool cut, blocked;
 };
 
-/* Every node numbers its sessions from the same number on; the tag tells to which node a session
- * belongs. */
+/* Returns a tag that tells to which node a session belongs. It is needed because every node numbers
+ * its sessions from the same number on. */
 static inline uint64_t session_tag(uint32_t i)
 {
 	return (uint64_t)(i + 1) << 60;
@@ -64,10 +64,10 @@ struct nodes {
 	bool stopped[NODES_MOST];
 	struct node_status *status; /* the status that was replied last, or NULL */
 	uint64_t digest;            /* a digest of everything that was sent and said, in order */
-	/* With leases (options.lease_ns), for each node: */
+	/* With leases (options.lease_ns), these are counted for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
-	/* The time of the node's last renewal; 0: it was acknowledged. */
+	/* When the node asked for a renewal that is not acknowledged yet; 0: there is none. */
 	uint64_t renewed[NODES_MOST];
 	bool acknowledged[NODES_MOST]; /* the node's renewals are answered at once */
 	/* The lapses and the lease that came with the last fence. */

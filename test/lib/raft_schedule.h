@@ -39,8 +39,8 @@ static struct replica *replicas[SERVERS];
 static struct shadow disks[SERVERS];
 static struct sent letters[LETTERS];
 static size_t letters_count;
-/* For each index that was applied, the first byte of the command, or '-' for another entry; 0: not
- * applied. */
+/* For each server and index: the first byte of the command that was applied, or '-' for another
+ * entry; 0: nothing was applied yet. */
 static char applied[SERVERS][INDICES];
 static uint64_t now;
 static int servers_count;
@@ -123,7 +123,7 @@ static inline void end_stalled_write(int number)
 	serve(number);
 }
 
-/* Loses the writes that a stalled disk has not done. */
+/* Drops the writes that a stalled disk has not done, as a crash does. */
 static inline void lose_stalled_writes(int number)
 {
 	struct stalled *disk = &stalled[number];
@@ -141,7 +141,7 @@ static inline void restart(int number)
 	start(number);
 }
 
-/* Makes the disk of a server at the beginning of the log. */
+/* Makes the disk of a server as it is at the beginning of the log. */
 static inline void found_disk(int number, const struct durable_entry *first)
 {
 	shadow_apply(&disks[number], &(struct durable_write){.has_ballot = true,

@@ -1,5 +1,5 @@
 /*
- * Certificates for tests in C. Keys are Ed25519, and each follows from a number: then keys,
+ * Certificates for tests in C. Keys are Ed25519, and each key is computed from a number. So keys,
  * certificates and signatures have the same size in every run.
  */
 #ifndef TEST_CERTIFICATE_H
@@ -31,11 +31,13 @@ static inline void test_extend(X509 *certificate, int kind, const char *value)
 }
 
 struct test_wish {
-	const char *name, *ca;   /* common names */
-	const char *names;       /* as in openssl.cnf: "URI:baton:node:n1"; NULL: this is a CA */
-	const char *usage;       /* NULL: any */
-	const char *start, *end; /* as "200101000000Z"; NULL: it begins in 2020, ends in 2049 */
-	uint8_t key, ca_key;     /* the numbers of the keys */
+	const char *name, *ca; /* common names of the subject and of the CA that signs */
+	/* Alternative names as in openssl.cnf: "URI:baton:node:n1"; NULL: this is a CA. */
+	const char *names;
+	const char *usage; /* the extended key usage; NULL: any */
+	/* The dates of validity, as "200101000000Z"; NULL: from 2020 to 2049. */
+	const char *start, *end;
+	uint8_t key, ca_key; /* the numbers of the keys */
 };
 
 static inline X509 *test_certificate(const struct test_wish *wish)

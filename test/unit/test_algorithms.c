@@ -1,5 +1,5 @@
 /*
- * What the contract demands of every algorithm.
+ * Tests of what the contract (algorithm.h) demands of every algorithm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void chaos_end(struct chaos *chaos)
 	setup_free(&chaos->setup);
 }
 
-/* Does one thing that can happen; delivers in order if the algorithm needs that. */
+/* Does one thing that can happen. Delivers messages in order if the algorithm needs that. */
 static void chaos_step(struct chaos *chaos)
 {
 	struct world *world = &chaos->world;
@@ -151,8 +151,8 @@ static void test_bad_bytes_give_an_error_and_change_nothing(void **state)
 				assert_int_equal(chaos.world.out.effects_count, 0);
 				assert_memory_equal(before, now, state_size);
 			}
-			/* It may happen to be a valid message; the state is then no longer a
-			 * reachable one. */
+			/* The bytes may happen to be a valid message; then the state may no longer
+			 * be a reachable one. */
 			memcpy(now, before, state_size);
 			chaos_step(&chaos);
 		}
@@ -205,8 +205,8 @@ static void test_every_table_is_filled(void **state)
 	}
 }
 
-/* A drawing must find every variable in the table, and what the table says about it must be
- * true. */
+/* Checks a variable for drawings: it must be in the table of variables, and what the table says
+ * about it must be true. */
 static void check_variable(const struct chaos *chaos, const struct json_member *member)
 {
 	const struct variable *variable = chaos->world.algorithm->variables;
@@ -259,7 +259,7 @@ static void test_every_variable_is_in_the_table(void **state)
 	}
 }
 
-/* A sentence goes on after "it says that", and a full stop is added to it. */
+/* The sentence is printed after "it says that", and a full stop is added to it. */
 static void test_every_invariant_has_a_sentence(void **state)
 {
 	(void)state;

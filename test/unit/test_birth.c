@@ -1,6 +1,7 @@
 /*
- * How a cluster begins: fixed schedules, and then random ones in which messages are lost, doubled, very
- * late and out of order, nodes are killed before and after their writes are durable, and disks are wiped.
+ * How a cluster is born: first fixed schedules, then random ones. In these, messages are lost,
+ * duplicated, very late and out of order, nodes are killed before and after their writes are
+ * durable, and disks are wiped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ static struct world {
 	uint32_t count;
 	struct birth *nodes[NODES_MAX]; /* the nodes; NULL: the node was killed */
 	struct birth_record disks[NODES_MAX];
-	uint64_t servers[NODES_MAX];      /* the ids of the disks */
+	uint64_t servers[NODES_MAX];      /* the ids of the data directories */
 	struct electors lists[NODES_MAX]; /* the founders of a life */
 	const char *agreements[NODES_MAX];
 	struct letter letters[LETTERS_MAX];
@@ -160,7 +161,7 @@ static void found(uint32_t k)
 	judge();
 }
 
-/* Does what a node wants, if the disk is quick enough: the node may be killed before that. */
+/* Does what a node wants. The node may be killed before its write is durable. */
 static void serve(uint32_t k)
 {
 	if (world.nodes[k] == NULL)
@@ -258,7 +259,8 @@ static void test_a_record_alone_is_no_life(void **context)
 	(void)context;
 	begin(3, 3);
 	start_all();
-	/* ant has written, bee has followed, and crow loses its disk before it could. */
+	/* ant has written the record, bee has followed, and crow loses its disk before it could
+	 * follow. */
 	for (uint32_t round = 0; world.disks[1].stage == BIRTH_NOTHING && round < 20; round++) {
 		for (uint32_t k = 0; k < 2; k++) {
 			for (uint32_t to = 0; to < 3; to++)
@@ -333,7 +335,7 @@ static void test_an_empty_directory_joins_a_life(void **context)
 	start_all();
 	converse();
 	struct cluster_id first = world.disks[1].cluster;
-	/* This is most important for the founder. */
+	/* The most important case is the founder (0). */
 	for (uint32_t k = 0; k < 3; k += 2) {
 		wipe(k);
 		start(k);
@@ -352,7 +354,7 @@ static void test_a_founder_without_a_disk_waits_for_everybody(void **context)
 	converse();
 	wipe(0);
 	wipe(2);
-	stop(1); /* the only node that knows */
+	stop(1); /* stop bee, the only node that knows of the life */
 	start(0);
 	start(2);
 	converse();

@@ -49,7 +49,8 @@ static int refuse(const struct site *site, void *state, const struct message *me
 	return BATON_EMESSAGE;
 }
 
-/* Enters when a timer runs out, one node at a time by the length of the timer. */
+/* Enters when a timer expires. The timers of the nodes differ in length, so one node enters at a
+ * time. */
 static void arm(const struct site *site, void *state, struct out *out)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * libbaton with a node that follows a script: what is sent and in which order, and what happens
- * when connections end in the middle or nonsense comes back.
+ * libbaton with a node that follows a script. Checks what is sent and in which order, and what
+ * happens when a connection ends in the middle or the answers make no sense.
  */
 #include "../lib/fake_node.h"
 
@@ -297,7 +297,7 @@ static void test_what_was_held_is_lost_with_the_connection(void **state)
 	assert_int_equal(baton_fence(baton, "x", &fence), BATON_ELOST);
 	assert_int_equal(baton_unlock(baton, "x"), BATON_ELOST);
 	assert_int_equal(baton_unlock(baton, "x"), BATON_ENOTHELD);
-	/* The loss was reported; now nothing could be mistaken for held. */
+	/* The loss was reported, so no lock can be mistaken for held any more. */
 	assert_int_equal(baton_lock(baton, "z", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_lock(baton, "w", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_lost(baton, name, &fence), 1);
@@ -373,7 +373,7 @@ static void test_a_try_does_not_wait_for_a_node_that_is_stopped(void **state)
 	BEGIN({0, "LOCK x NOWAIT", NULL}, {1, "LOCK x NOWAIT", ":7\r\n"}, {1, "QUIT", NULL});
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ESILENT);
 	assert_non_null(strstr(baton_message(baton), "does not answer"));
-	/* Whatever the node may have granted ended with that session. */
+	/* Anything that the node may have granted ended with that session. */
 	assert_int_equal(baton_fence(baton, "x", &fence), BATON_ENOTHELD);
 	assert_int_equal(baton_trylock(baton, "x", &fence), 0);
 	assert_int_equal(fence, 7);

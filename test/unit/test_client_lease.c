@@ -1,6 +1,6 @@
 /*
- * libbaton and the lease of a node that follows a script: how long locks are held, and what a program
- * is told when the lease ends.
+ * libbaton and the lease of a node that follows a script. Checks how long locks are held, and what
+ * a program is told when the lease ends.
  */
 #include "../lib/fake_node.h"
 
@@ -187,7 +187,7 @@ static void test_a_program_with_grace_is_told_early_enough(void **state)
 	end(node, baton);
 }
 
-/* The node closes sessions that have lapsed, and that may be seen first. */
+/* The node closes sessions that have lapsed. The client may notice the closing before the lapse. */
 static void test_the_end_of_a_session_that_lapsed_is_the_lease(void **state)
 {
 	(void)state;
@@ -241,7 +241,7 @@ static void test_over_tcp_the_lease_is_asked_for(void **state)
 	end(node, baton);
 }
 
-/* The first answers vouch for 300 ms only, so that each of the later ones counts. */
+/* The first answers are valid for 300 ms only, so that each later answer is needed. */
 static void test_over_tcp_it_is_asked_for_again(void **state)
 {
 	(void)state;
@@ -271,7 +271,7 @@ static void test_over_tcp_silence_is_a_loss(void **state)
 	end(node, baton);
 }
 
-/* What was left when the lock was granted counts from when it was asked for, which is long ago. */
+/* The rest of the lease in the grant counts from when the lock was asked for, which is long ago. */
 static void test_over_tcp_a_lock_that_was_waited_for_is_asked_about(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * Clusters of lock nodes without randomness: an entry must cost what the laboratory says.
+ * Clusters of lock nodes without randomness. An entry must cost as many messages as in the
+ * laboratory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static const char lock[] = "lock";
 struct fixture {
 	struct cluster cluster;
 	uint64_t sessions[NODES_MAX_HERE];
-	uint64_t sent[NODE_TYPES_MAX]; /* the counts when they were last looked at */
+	uint64_t sent[NODE_TYPES_MAX]; /* the counters when they were last read */
 	uint64_t fence;
 	bool inside;
 };

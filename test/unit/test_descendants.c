@@ -58,7 +58,7 @@ static void make_chain(int guardian)
 	close(ready[0]);
 }
 
-/* Reaps children that have ended, at most `most`, without another round of killing. */
+/* Reaps at most `most` children that have ended, without another round of killing. */
 static int reap(int most)
 {
 	int count = 0;
@@ -71,7 +71,7 @@ static int reap(int most)
 static int begin(void **context)
 {
 	(void)context;
-	alarm(PATIENCE_S); /* a test that waits for a process that was not killed ends by this */
+	alarm(PATIENCE_S); /* ends a test that waits for a process that was not killed */
 	return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -89,13 +89,13 @@ static void test_one_round_ends_a_whole_tree(void **context)
 	assert_int_equal(descendants_left(&none, 0).count, 0);
 }
 
-/* A guardian that is killed before its command gives its lock back while the command lives. */
+/* If a guardian is killed before its command, its lock is released while the command still runs. */
 static void test_one_round_ends_all_but_a_guardian(void **context)
 {
 	(void)context;
 	make_chain(2);
 	assert_int_equal(descendants_kill(&none, 0, 0).count, DEPTH);
-	/* The guardian has lost its parent, and is ours now. It reaps nothing. */
+	/* The guardian has lost its parent, and is now our child. It reaps nothing. */
 	while (descendants_left(&none, 0).count > 1)
 		usleep(1000);
 	assert_int_equal(reap(1), 1);
@@ -134,7 +134,7 @@ static void *say_and_run(void *ready)
 		pause();
 }
 
-/* /proc shows such a process as a zombie, and it runs. */
+/* /proc shows a process whose first thread has ended as a zombie, although it runs. */
 static void test_a_process_without_its_first_thread_is_killed(void **context)
 {
 	(void)context;
@@ -146,15 +146,15 @@ static void test_a_process_without_its_first_thread_is_killed(void **context)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		alarm(PATIENCE_S); /* nobody else ends it if the test fails */
+		alarm(PATIENCE_S); /* ends this process if the test fails */
 		if (pthread_create(&thread, NULL, say_and_run, &ready[1]) != 0)
 			_exit(1);
-		syscall(SYS_exit, 0); /* only this thread */
+		syscall(SYS_exit, 0); /* ends only this thread */
 	}
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
-	usleep(50000); /* its first thread ends meanwhile; if it has not, the test shows nothing */
+	usleep(50000); /* the first thread ends meanwhile; if it does not, the test shows nothing */
 	assert_int_equal(descendants_left(&none, 0).count, 1);
 	assert_int_equal(descendants_kill(&none, 0, 0).count, 1);
 	assert_int_equal(reap(1), 1);
@@ -162,7 +162,7 @@ static void test_a_process_without_its_first_thread_is_killed(void **context)
 
 /* --- numbers that are given twice --- */
 
-/* Makes a process with this number, which waits for a signal. Returns false if that is not
+/* Makes a process with this pid, which waits for a signal. Returns false if that is not
  * permitted. */
 static bool make_with_number(pid_t number)
 {
@@ -179,7 +179,7 @@ static bool make_with_number(pid_t number)
 	return pid == number;
 }
 
-/* Processes that were made within one tick are not told apart. */
+/* Waits for one tick: processes that were made within the same tick cannot be told apart. */
 static void let_a_tick_pass(void)
 {
 	usleep(30000);
@@ -194,7 +194,7 @@ static char ask(const int channel[2], const void *question, size_t size)
 	return answer;
 }
 
-/* Forks a process with a pair of pipes to it, or returns 0 in that process. */
+/* Forks a process with a pair of pipes to it. Returns 0 in the new process. */
 static pid_t fork_with_channel(int ret_channel[2])
 {
 	int to[2], from[2];
@@ -216,10 +216,10 @@ static pid_t fork_with_channel(int ret_channel[2])
 static struct {
 	pid_t parent, child;
 	int parent_channel[2], stranger_channel[2];
-	char made; /* 'y' if a stranger was made with the number of the child */
+	char made; /* 'y' if a stranger was made with the pid of the child */
 } swap;
 
-/* The parent reaps its child, and a stranger gets the number. */
+/* Lets the parent reap its child, and gives the child's pid to a stranger. */
 static void swap_now(void)
 {
 	char word = 'x';
@@ -229,7 +229,7 @@ static void swap_now(void)
 		swap.made = ask(swap.stranger_channel, &swap.child, sizeof(swap.child));
 }
 
-/* Takes the place of the function of the C library. */
+/* Replaces the function of the C library. */
 int kill(pid_t pid, int signal)
 {
 	if (pid == swap.parent && swap.parent != 0)
@@ -237,7 +237,7 @@ int kill(pid_t pid, int signal)
 	return (int)syscall(SYS_kill, pid, signal);
 }
 
-/* Makes a child when it is told to, ends it when it is told to, and waits. */
+/* Runs a parent: it makes a child when told to, ends it when told to, and waits. */
 static _Noreturn void be_parent(const int channel[2])
 {
 	char byte;
@@ -259,7 +259,8 @@ static _Noreturn void be_parent(const int channel[2])
 		pause();
 }
 
-/* Makes the stranger, and tells whether it runs when it is asked again. */
+/* Runs the stranger's parent: it makes the stranger, and tells whether it still runs when asked
+ * again. */
 static _Noreturn void be_strangers_parent(const int channel[2])
 {
 	siginfo_t info = {.si_pid = 0};
@@ -270,7 +271,7 @@ static _Noreturn void be_strangers_parent(const int channel[2])
 	    write(channel[1], make_with_number(number) ? "y" : "n", 1) != 1 ||
 	    read(channel[0], &byte, 1) != 1)
 		_exit(1);
-	let_a_tick_pass(); /* a signal would have arrived */
+	let_a_tick_pass(); /* by now a signal would have arrived */
 	if (waitid(P_PID, (id_t)number, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 ||
 	    write(channel[1], info.si_pid == 0 ? "y" : "n", 1) != 1)
 		_exit(1);
@@ -302,7 +303,7 @@ static void test_a_stranger_with_the_number_of_a_descendant_lives_on(void **cont
 	assert_int_equal(waitpid(strangers_parent, NULL, 0), strangers_parent);
 	spared_free(&spared);
 	if (swap.made != 'y')
-		skip(); /* numbers cannot be chosen here */
+		skip(); /* pids cannot be chosen here */
 	assert_true(lives);
 }
 
@@ -342,7 +343,7 @@ static double cpu_of_a_round(void)
 	return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
 }
 
-/* Without descriptors children are found by trying numbers. There may be four million. */
+/* Without descriptors, children are found by trying pids. There may be four million. */
 static void test_an_ended_child_is_reaped_before_all_numbers_are_tried(void **context)
 {
 	(void)context;

@@ -186,8 +186,9 @@ static bool is_closed(const struct automaton *automaton)
 	return true;
 }
 
-/* The states and steps that `baton check dijkstra-ring --entries unlimited` reaches with so many
- * processes. The token may be at each of them, which a word does not tell. */
+/* The states and steps that `baton check dijkstra-ring --entries unlimited` reaches with this
+ * number of processes. Each word stands for as many states as there are processes: it does not tell
+ * at which process the token is. */
 static const struct {
 	uint64_t processes, states, steps;
 } reached[] = {{1, 2, 2},       {2, 16, 28},      {3, 87, 219},       {4, 404, 1324},

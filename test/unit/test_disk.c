@@ -1,8 +1,8 @@
 /*
- * What a voter keeps on disk: after a crash it is there, as a whole, or it is refused; it is never
- * read wrongly. Each write is drawn from its number, so that the content after the n-th is known.
- * DISK_KILLS in the environment: how many writers are killed (500 unless given; with a sanitizer,
- * which makes each slower, 40).
+ * What a voter keeps on disk. After a crash all of it is there, or the disk is refused; it is never
+ * read wrongly. Each write is computed from its number, so that the content after the n-th write is
+ * known. DISK_KILLS in the environment says how many writers are killed (default: 500; with a
+ * sanitizer, which makes each of them slower, 40).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,8 @@ static void draw_write(struct model *model, struct step *step, uint64_t number)
 	random_seed(&random, number);
 	*step = (struct step){.write.number = number};
 	bool snaps = random_below(&random, 12) == 0;
-	/* Every write changes something, or nobody could tell which one was the last. */
+	/* Every write must change something. Otherwise nobody could tell which write was the
+	 * last. */
 	bool repeats = snaps && model->next - 1 == model->snapshot;
 	if (repeats || random_below(&random, 3) == 0) {
 		step->write.has_ballot = true;
@@ -260,7 +261,7 @@ static void test_a_directory_is_one_process_and_one_life(void **context)
 	disk = open_in(folder);
 	assert_int_equal(disk_open(folder, &second, text), DISK_EINUSE);
 	assert_non_null(
-	        strstr(text, "the directory")); /* the refusal comes before any file is looked at */
+	        strstr(text, "the directory")); /* the refusal must come before any file is read */
 	disk_close(disk);
 	assert_int_equal(disk_open("/nowhere/at/all", &disk, text), DISK_EFAILED);
 }
@@ -391,7 +392,7 @@ static void free_image(struct image *image)
 	free(image->wal);
 }
 
-/* Returns the write whose state is read from the copy; -1: it is refused. */
+/* Returns the number of the write whose state is read from the copy; -1: the copy is refused. */
 static int64_t open_copy(uint64_t last)
 {
 	struct disk *disk;

@@ -1,6 +1,6 @@
 /*
- * Who should vote: the next change that a leader makes in clusters that are written down here. Then
- * the result, step by step, when every change is made.
+ * Who should vote. First, the next change that a leader makes in clusters that are written down
+ * here. Then the result when every change is made, step by step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ enum { GROW = 30, REPLACE = 600, HOSTS = 9 };
 
 static const char *const names[HOSTS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
 
-/* A cluster of up to nine: number k has the data directory k + 1; `first` leads. */
+/* A cluster of up to nine servers. Server k has the data directory k + 1; `first` leads. */
 static struct electorate_memory *electorate;
 static struct electorate_server servers[HOSTS];
 static uint32_t servers_count;
@@ -281,8 +281,8 @@ static void test_a_forbidden_voter_goes_at_once_if_there_is_another(void **conte
 	assert_string_equal(settle(), "acd");
 }
 
-/* The voter d dies in the moment in which the forbidden c is removed, and e has been silent for a
- * while. Two of four would never agree again. */
+/* If the voter d died at the moment at which the forbidden c is removed, while e is silent, two of
+ * four would be left and never agree again. */
 static void test_a_forbidden_voter_stays_while_another_is_missing(void **context)
 {
 	(void)context;

@@ -1,5 +1,5 @@
 /*
- * The guard at a resource: what passes, what does not, and what a crash leaves behind.
+ * The guard of a resource: which fences pass, which do not, and what a crash leaves.
  */
 #include <baton/baton.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /*
- * What nodes send each other has a version, by which nodes that would misread each other refuse to
- * talk. These tests compare the bytes of samples with those of that version.
+ * The formats of what nodes send each other have a version. Nodes that would misread each other see
+ * this from the version and refuse to talk. These tests compare the bytes of samples with those of
+ * the present version.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ static int teardown(void **context)
 	return 0;
 }
 
-/* If this fails: raise LINK_VERSION, then change the sum. */
+/* If this fails, the format has changed: raise LINK_VERSION, then change the sum. */
 static void expect(uint64_t right)
 {
 	assert_int_equal(LINK_VERSION, 5);

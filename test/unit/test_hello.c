@@ -82,7 +82,7 @@ static void test_a_refusal_says_why(void **state)
 	assert_int_equal(heard.size, size);
 	assert_string_equal(heard.text, "n2 is not welcome: \xc3\xa4h, no");
 
-	/* This must work whatever the version of the refusing side is. */
+	/* A refusal must be read whatever the version of the refusing side is. */
 	room[10] = 77;
 	assert_int_equal(greet(room, size), HELLO_REFUSED);
 
@@ -136,7 +136,7 @@ static void test_nonsense_is_recognised_early(void **state)
 	                       "baton",
 	                       10),
 	                 HELLO_NONSENSE);
-	/* It has our version, but an impossible length. */
+	/* A record with our version, but an impossible length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
 	                       "baton\x05\0\0\0",
 	                       14),
@@ -166,9 +166,9 @@ static void test_a_hello_that_is_not_right_is_nonsense(void **state)
 	        {54, 0},   /* an empty name */
 	        {54, 255}, /* a name longer than the record */
 	        {54, 6},   /* no second name */
-	        {58, 0},   /* an empty one */
+	        {58, 0},   /* an empty second name */
 	        {55, 0},   /* a name with a 0 in it */
-	        {56, 27},  /* with a control character */
+	        {56, 27},  /* a name with a control character */
 	        {59, 127},
 	};
 	(void)state;

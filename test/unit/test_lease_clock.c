@@ -73,7 +73,8 @@ static void test_a_suspend_between_two_readings_is_noticed(void **context)
 	}
 }
 
-/* A stop of half a millisecond is normal on a busy machine, so the clocks are not read again. */
+/* A stop of half a millisecond is normal on a busy machine. The clocks are not read again after
+ * it. */
 static void test_a_short_stop_is_not(void **context)
 {
 	(void)context;

@@ -1,6 +1,6 @@
 /*
- * Links: what goes in at one end comes out at the other once and in order, however often the
- * connection breaks; and the bytes that are sent for it.
+ * Links: every frame comes out at the other end once and in order, however often the connection
+ * breaks; and the bytes that are sent for this.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void expect_frame(struct link *link, const char *text)
 	link_take(link);
 }
 
-/* Passes everything that `from` has to write, at most `most` bytes, to `to`, which must read it. */
+/* Passes the output of `from`, at most `most` bytes, to `to`, which must read it. */
 static size_t pass(struct link *from, struct link *to, size_t most)
 {
 	static uint8_t wire[1 << 22];
@@ -86,7 +86,7 @@ static size_t pass(struct link *from, struct link *to, size_t most)
 	return size;
 }
 
-/* Returns the types of the records to be written: A or F, each with its number. */
+/* Returns the types of the records in the output, each with its number: A (ACK) or F (frame). */
 static const char *output_kinds(struct link *link)
 {
 	static char kinds[256];
@@ -314,8 +314,8 @@ static size_t frames_until_full(struct link *link, uint64_t epoch)
 	return taken;
 }
 
-/* Otherwise a node whose first frames of an epoch need more than the limit would end epochs for
- * ever. */
+/* Otherwise, if the first frames of an epoch need more than the limit, the node would end one epoch
+ * after another for ever. */
 static void test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room(void **state)
 {
 	(void)state;

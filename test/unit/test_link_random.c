@@ -46,12 +46,14 @@ struct way {
 	struct random *random;
 	uint8_t wire[WIRE_MAX]; /* the bytes in flight */
 	size_t wire_size;
-	uint64_t epoch;              /* the epoch of the frames that are sent now */
-	uint64_t forgotten;          /* frames of epochs before this one may be missing */
-	uint64_t full;               /* the epoch of a frame that did not fit */
-	size_t doubled;              /* the limit is KEPT_MAX times this plus one */
+	uint64_t epoch;     /* the epoch of the frames that are sent now */
+	uint64_t forgotten; /* frames of epochs before this one may be missing */
+	uint64_t full;      /* the epoch of a frame that did not fit */
+	/* How often the limit was raised: it is KEPT_MAX times this plus one. */
+	size_t doubled;
 	uint64_t epochs[FRAMES_MAX]; /* the epoch of each frame */
-	unsigned sent, expected;     /* the number of the next frame, at the two ends */
+	/* The number of the next frame to send, and of the next frame to arrive. */
+	unsigned sent, expected;
 	bool refuses;
 };
 

@@ -57,7 +57,7 @@ static void test_every_algorithm_serves_every_member(void **state)
 	}
 }
 
-/* All ask at once, again and again: only one is inside, and all come in. */
+/* All members ask at once, again and again. Only one client may be inside, and all must get in. */
 static void test_every_algorithm_serves_a_crowd(void **state)
 {
 	enum { MEMBERS = 4, EACH = 2, ROUNDS = 5 };
@@ -129,7 +129,7 @@ static void test_local_clients_are_served_in_order(void **state)
 	}
 }
 
-/* Lets two clients of a ask, and one of b, which asks while the first is inside. */
+/* Lets two clients of a ask, and one client of b, which asks while the first is inside. */
 static void order_with_turns(uint32_t turns, const char *second, const char *third)
 {
 	nodes.options.turns = turns;
@@ -202,7 +202,7 @@ static void test_a_session_that_closes_releases_and_withdraws(void **state)
 	nodes_close(&nodes, 1, waiter);
 	nodes_close(&nodes, 0, holder);
 	nodes_deliver_all(&nodes);
-	/* b was let in for nobody and left at once, without a grant. */
+	/* b was let in without a client that waits, and left at once, without a grant. */
 	assert_string_equal(nodes_said(&nodes, last), "fence 1:2");
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 }
@@ -218,7 +218,7 @@ static void test_a_timeout_gives_nil_in_time_and_not_before(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 	nodes_pass(&nodes, 1);
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
-	/* The wait is over: the lock is handed on when it arrives later, and the session may ask
+	/* The wait is over. The lock, which arrives later, is handed on, and the session may ask
 	 * again. */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
@@ -235,7 +235,7 @@ static void test_what_is_due_happens_before_what_comes(void **state)
 	nodes_start(&nodes, "central", 2);
 	uint64_t waiter = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_lock_for(&nodes, 1, waiter, "x", NODE_NOWAIT, 0), 0);
-	/* The grant has arrived, but no call was made for longer than a NOWAIT may take. */
+	/* The grant has arrived, but the node was not called for longer than a NOWAIT may take. */
 	nodes.now += NODE_NOWAIT_NS;
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, waiter), "error -15 a");
@@ -247,7 +247,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	nodes_start(&nodes, "neilsen", 3);
 	const char *name = nodes_name_at(&nodes, 2, 0);
 	uint64_t waiter = nodes_open(&nodes, 0), other = nodes_open(&nodes, 1);
-	/* The lock is free, but the member that has the token does not answer. */
+	/* The lock is free, but the member that has the token cannot be reached. */
 	nodes.link[0][2].cut = nodes.link[2][0].cut = true;
 	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
 	nodes_pass(&nodes, MILLISECOND);
@@ -264,7 +264,8 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
 }
 
-/* Another client of the same node waits for the same lock: this is enough to know. */
+/* Another client of the same node waits for the same lock. The node knows from this alone that the
+ * lock is not free. */
 static void test_not_in_time_because_another_waits_here(void **state)
 {
 	(void)state;
@@ -318,7 +319,7 @@ static void test_nowait_is_told_by_whoever_is_inside(void **state)
 	assert_int_equal(nodes_lock_for(&nodes, 3, session, "x", NODE_NOWAIT, 0), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, session), "nil");
-	/* The pending request belongs to nobody any more. */
+	/* No client waits any more for the pending request. */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
@@ -377,7 +378,7 @@ static void test_of_two_nowaits_one_gets_it_and_the_other_is_told(void **state)
 	uint64_t one = nodes_open(&nodes, 1), other = nodes_open(&nodes, 2);
 	assert_int_equal(nodes_lock_for(&nodes, 1, one, name, NODE_NOWAIT, 0), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 2, other, name, NODE_NOWAIT, 0), 0);
-	/* Deliver the questions first, while neither is inside. */
+	/* Deliver the questions first, while no client is inside. */
 	nodes.link[1][0].cut = nodes.link[2][0].cut = true;
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes.said_count, 0);
@@ -440,7 +441,8 @@ static void test_an_idle_token_is_parked_at_home(void **state)
 	}
 }
 
-/* Each idle hop takes --idle-hop, and the home sees two rounds without news. */
+/* Each hop of an idle token takes --idle-hop. The token is parked after its home has seen two
+ * rounds without news. */
 static void test_an_idle_token_hops_slowly(void **state)
 {
 	(void)state;
@@ -479,8 +481,8 @@ static void test_a_touch_overtakes_the_token(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
 }
 
-/* While the token is in use, a waiting client does not make the other token run; and the client is
- * not forgotten. */
+/* A client that waits while the token is in use does not make other tokens circulate; and the
+ * client is not forgotten. */
 static void test_a_waiter_is_served_after_a_long_hold(void **state)
 {
 	static const char *const names[] = {"le-lann", "misra"};
@@ -520,7 +522,8 @@ static void test_tokens_of_a_hop_go_in_one_frame(void **state)
 	}
 	nodes_deliver_all(&nodes);
 	nodes.frames = 0;
-	nodes_pass(&nodes, 10 * MILLISECOND); /* all messages rest at b, and go on */
+	/* Each message stays at b for a while, then goes on. */
+	nodes_pass(&nodes, 10 * MILLISECOND);
 	assert_int_equal(nodes.frames, 1);
 	struct node_figures figures;
 	node_figures(nodes.node[1], &figures);
@@ -575,7 +578,7 @@ static void test_wrong_commands_are_refused_and_change_nothing(void **state)
 	assert_int_equal(nodes_unlock(&nodes, 1, session, "x"), 0);
 	assert_int_equal(nodes.frames, 0);
 	assert_int_equal(nodes.said_count, 0);
-	/* 255 bytes are a name. */
+	/* A name may have 255 bytes. */
 	name[255] = '\0';
 	assert_int_equal(nodes_lock(&nodes, 1, session, name), 0);
 	assert_int_equal(nodes_lock(&nodes, 1, session, "y"), BATON_EBUSY);
@@ -598,7 +601,7 @@ static void test_a_session_is_never_used_again(void **state)
 	uint64_t second = nodes_open(&nodes, 0);
 	assert_true(first != second);
 	assert_int_equal(nodes_lock(&nodes, 0, first, "x"), BATON_ESESSION);
-	nodes_close(&nodes, 0, first); /* ignored */
+	nodes_close(&nodes, 0, first); /* closing again is ignored */
 	assert_int_equal(nodes_lock(&nodes, 0, second, "x"), 0);
 }
 
@@ -655,7 +658,7 @@ static void test_a_lock_that_nobody_used_is_forgotten(void **state)
 		node_figures(nodes.node[i], &figures[i]);
 		assert_int_equal(figures[i].locks, 0);
 	}
-	/* A lock that was used is not forgotten, because its number must not be used again. */
+	/* A lock that was used is not forgotten, because its fences must not be used again. */
 	assert_int_equal(nodes_lock(&nodes, 1, session, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_unlock(&nodes, 1, session, "x"), 1);
@@ -670,7 +673,7 @@ static void test_options_that_are_wrong_are_said(void **state)
 	const char *wrong = NULL;
 
 	(void)state;
-	nodes_start(&nodes, "central", 1); /* nodes for the teardown */
+	nodes_start(&nodes, "central", 1); /* the teardown needs nodes */
 	assert_null(node_create(&options, &wrong));
 	assert_non_null(strstr(wrong, "name"));
 	options.name = "a";

@@ -1,5 +1,5 @@
 /*
- * The lock node: questions to all members. Elections, events, BREAK.
+ * The lock node: questions to all members, elections, events and BREAK.
  */
 #include "../lib/node_fixture.h"
 
@@ -78,8 +78,8 @@ static void test_elect_does_not_wait_for_who_left_the_view(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), expected);
 }
 
-/* If the leader's node is silent, what the others remember counts; if it answers, only its answer
- * does. */
+/* If the leader's node is silent, what the other members remember counts. If that node answers,
+ * only its answer counts. */
 static void test_a_silent_leader_is_remembered(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void test_a_silent_leader_is_remembered(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil, silent a c");
 	nodes.link[0][1].cut = nodes.link[2][1].cut = false;
 	nodes_deliver_all(&nodes);
-	/* c has not heard that a resigned; a has. */
+	/* c has not heard that a resigned. */
 	nodes.link[0][2].cut = true;
 	assert_int_equal(nodes_unlock(&nodes, 0, leader, name), 1);
 	assert_int_equal(nodes_leader(&nodes, 1, asking, name), 0);
@@ -113,7 +113,7 @@ static void test_a_silent_leader_is_remembered(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil");
 }
 
-/* Everybody hears of the end, and then the leader's node is silent. */
+/* Everybody hears that the leader has resigned; then the leader's node is silent. */
 static void test_who_led_is_forgotten(void **state)
 {
 	(void)state;
@@ -129,7 +129,8 @@ static void test_who_led_is_forgotten(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil, silent a");
 }
 
-/* The campaign of a is over before c hears of it, and b leads: late news of a must not hide b. */
+/* The campaign of a is over before c hears of it, and b leads. The late news of a must not replace
+ * b. */
 static void test_late_news_of_an_older_leader_hide_nobody(void **state)
 {
 	(void)state;
@@ -196,7 +197,8 @@ static void test_break_takes_the_lock_from_its_holder(void **state)
 	assert_string_equal(nodes_said(&nodes, holder), "lost x 1:1");
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
 	assert_int_equal(nodes_unlock(&nodes, 3, holder, "x"), 0);
-	/* Break the lock of a client here, and of one that leads and was not told yet. */
+	/* Break the lock of a client here, and the lock of a client that leads and was not told
+	 * yet. */
 	assert_int_equal(nodes_elect(&nodes, 0, holder = nodes_open(&nodes, 0), "y", "v"), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
@@ -477,7 +479,7 @@ static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
-/* The same for a subscriber that was not told of the beginning. */
+/* The same for a subscriber that was not told of the beginning of the hold. */
 static void test_the_end_of_an_unknown_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;
@@ -513,7 +515,7 @@ static void test_events_do_not_wait_for_ever(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), ""); /* the event is too late */
 }
 
-/* The missing event was of the old epoch, and never comes. */
+/* The missing event belongs to the old epoch, and never arrives. */
 static void test_events_do_not_wait_for_what_a_new_view_has_lost(void **state)
 {
 	(void)state;

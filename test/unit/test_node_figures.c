@@ -1,5 +1,5 @@
 /*
- * What a node counts: for INFO and metrics.
+ * The figures that a node counts, for INFO and metrics.
  */
 #include "../lib/node_fixture.h"
 
@@ -56,7 +56,7 @@ static void test_a_token_that_came_is_told_from_one_that_was_here(void **state)
 	assert_int_equal(figures_of(0).views, 1);
 }
 
-/* Only the first client of a turn has waited for the token. */
+/* Only the first client of a turn has waited for the token to arrive. */
 static void test_of_several_turns_only_the_first_came(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void test_times_fall_between_their_bounds(void **state)
 	struct histogram histogram = {0};
 
 	(void)state;
-	nodes_start(&nodes, "central", 1); /* nodes for the teardown */
+	nodes_start(&nodes, "central", 1); /* the teardown needs nodes */
 	histogram_add(&histogram, 0);
 	histogram_add(&histogram, 100000);
 	histogram_add(&histogram, 100001);

@@ -1,6 +1,6 @@
 /*
- * The lock node with a lease: when it may grant, what it loses and when, how it renews, how its
- * fences are extended, how it leaves.
+ * The lock node with a lease: when it may grant, which holds it loses and when, how it renews, how
+ * its fences are extended, and how it leaves.
  */
 #include "../lib/node_fixture.h"
 
@@ -98,7 +98,7 @@ static void test_without_a_lease_nothing_is_granted(void **state)
 	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes.said_count, 0);
-	assert_int_equal(nodes.frames, 0); /* it does not even ask */
+	assert_int_equal(nodes.frames, 0); /* the node does not even ask for the lock */
 	nodes_acknowledge(&nodes, 0);
 	nodes_take(&nodes, 0);
 	nodes_acknowledge(&nodes, 1);
@@ -244,7 +244,7 @@ static void test_a_lapse_returns_what_was_carried_over(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:2001");
 }
 
-/* The clock is advanced before the acknowledgement is looked at. */
+/* The node looks at the clock before it looks at the acknowledgement. */
 static void test_an_acknowledgement_that_comes_late_revives_nothing(void **state)
 {
 	(void)state;
@@ -389,7 +389,8 @@ static void test_beyond_the_limit_nothing_is_granted(void **state)
 		nodes_said(&nodes, client);
 	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
 	assert_int_equal(nodes.said_count, 0);
-	node_extend(nodes.node[0], 2, 1008, nodes.now); /* of another epoch */
+	/* An extension of another epoch is ignored. */
+	node_extend(nodes.node[0], 2, 1008, nodes.now);
 	nodes_take(&nodes, 0);
 	assert_int_equal(nodes.said_count, 0);
 	node_extend(nodes.node[0], 1, 1008, nodes.now);
@@ -423,7 +424,7 @@ static void test_a_node_that_leaves_grants_nothing_and_waits_for_its_holders(voi
 	assert_int_equal(nodes.departures[0], 1);
 	nodes_pass(&nodes, RENEWAL);
 	assert_int_equal(nodes.departures[0], 2);
-	assert_int_equal(nodes.said_count, 0); /* even a renewal does not let it grant */
+	assert_int_equal(nodes.said_count, 0); /* even a renewal does not let the node grant */
 }
 
 static void test_a_node_that_leaves_takes_part_in_views(void **state)
@@ -440,7 +441,7 @@ static void test_a_node_that_leaves_takes_part_in_views(void **state)
 	assert_true(node_active(nodes.node[1]));
 	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
 	nodes_deliver_all(&nodes);
-	assert_int_equal(nodes.said_count, 0); /* it reported the hold */
+	assert_int_equal(nodes.said_count, 0); /* the node that leaves has reported the hold */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:2001");
@@ -451,7 +452,7 @@ static void test_a_node_that_leaves_takes_part_in_views(void **state)
 	assert_int_equal(nodes.departures[0], 1);
 }
 
-/* It may have to wait for its departure, and others must not wait with it. */
+/* A node that leaves may have to wait for its departure. Other members must not wait with it. */
 static void test_a_node_that_leaves_hands_on_what_comes_for_its_clients(void **state)
 {
 	(void)state;
@@ -508,7 +509,7 @@ static void test_what_a_lost_client_was_told_is_waited_for(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, remote), "fence 0:1001");
 	nodes_pass(&nodes, RENEWAL);
-	ask_lease(0, remote, &left); /* more than the grant told */
+	ask_lease(0, remote, &left); /* this deadline is later than the one in the grant */
 	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
 	nodes_close(&nodes, 0, remote);
 	assert_int_equal(nodes_unlock(&nodes, 0, remote, "x"), BATON_ESESSION);
@@ -518,7 +519,7 @@ static void test_what_a_lost_client_was_told_is_waited_for(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* The grant told a later deadline than the last question did. */
+/* The deadline in the grant is later than the one in the answer to the last question. */
 static void test_a_grant_tells_a_deadline_too(void **state)
 {
 	(void)state;
@@ -587,7 +588,7 @@ static void test_a_client_that_never_asked_is_not_waited_for(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* Nobody can tell this client, so breaking its lock must wait too. */
+/* This client cannot be told of a loss, so a BREAK of its lock must wait for its deadline too. */
 static void test_what_a_lost_client_holds_is_not_broken_early(void **state)
 {
 	(void)state;
@@ -607,7 +608,7 @@ static void test_what_a_lost_client_holds_is_not_broken_early(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* The lost client's holds count: a node that leaves waits for them. */
+/* The lost client's holds still count, so a node that leaves waits for them. */
 static void test_a_node_does_not_leave_before_a_lost_client_s_deadline(void **state)
 {
 	(void)state;

@@ -28,7 +28,7 @@ static const struct node_status *take_status(uint32_t i)
 	return NULL;
 }
 
-/* Asks a cluster of one, where the answer is there at once. */
+/* Asks a cluster of one, which answers at once. */
 static void ask_nobody_else(uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, 0);
@@ -42,7 +42,7 @@ static bool is_text(struct node_bytes bytes, const char *text)
 	return bytes.size == strlen(text) && memcmp(bytes.bytes, text, bytes.size) == 0;
 }
 
-/* Asks a, and leaves the last answer, that of c, on its way. */
+/* Asks a, and does not deliver the last answer, that of c. */
 static const struct node_status *status_of_a(void)
 {
 	for (uint32_t turn = 0; turn < 4; turn++) {
@@ -117,8 +117,8 @@ static void test_status_is_merged_from_all_members(void **state)
 
 /* --- the order of waiters --- */
 
-/* Makes a cluster of which the last node is inside; each of the others waits, in the order in which
- * their requests were sent. */
+/* Makes a cluster whose last node is inside. Each of the others waits, in the order in which their
+ * requests were sent. */
 static uint64_t queue_up(const char *algorithm, uint32_t count, const uint32_t *order)
 {
 	nodes_start(&nodes, algorithm, count);
@@ -322,7 +322,7 @@ static void test_clients_of_the_same_turn_come_first(void **state)
 	assert_int_equal(lock->waiters[3].member, 2);
 }
 
-/* c falls silent after its first answer: the status comes without the order. */
+/* c becomes silent after its first answer. The status then comes without the order. */
 static void test_a_status_does_not_wait_for_the_order_for_ever(void **state)
 {
 	static const uint32_t order[] = {1, 0};
@@ -367,7 +367,8 @@ static void test_a_new_view_asks_for_everything_again(void **state)
 	assert_false(nodes.status->locks[0].in_order);
 }
 
-/* A frame that another member has changed is refused, and the status comes as if it were lost. */
+/* A frame that another member has changed is refused, and the status comes as if the frame were
+ * lost. */
 static void test_questions_and_answers_about_states_that_make_no_sense(void **state)
 {
 	static const uint32_t order[] = {1, 0};
@@ -391,8 +392,8 @@ static void test_questions_and_answers_about_states_that_make_no_sense(void **st
 	assert_int_equal(node_receive(nodes.node[1], "a", bytes, frame->size + 1, nodes.now),
 	                 BATON_EMESSAGE);
 	assert_true(nodes_deliver(&nodes, 0, 1));
-	/* b answers with a state that is too short, with one more than was asked for, and in the
-	 * end as it should. */
+	/* b answers with a state that is too short, then with one state more than was asked for,
+	 * and at last correctly. */
 	frame = nodes.link[1][0].first;
 	memcpy(bytes, frame->bytes, frame->size);
 	assert_int_equal(node_receive(nodes.node[0], "b", bytes, frame->size - 1, nodes.now),
@@ -412,7 +413,7 @@ static size_t skip_numbers(const uint8_t *bytes, size_t at, unsigned count)
 	return at;
 }
 
-/* b answers the question about states with a status, of as many rows as there are locks. */
+/* b answers the question about states with a status that has as many rows as there are locks. */
 static void test_a_status_is_no_answer_to_the_question_about_states(void **state)
 {
 	static const uint32_t order[] = {1, 0};
@@ -547,7 +548,7 @@ static void test_a_silent_member_is_listed(void **state)
 	assert_true(status->members[2].silent);
 }
 
-/* A member that has sent only a part of its answer counts as silent; that part is shown. */
+/* A member that has sent only a part of its answer counts as silent; this part is shown. */
 static void test_a_member_that_falls_silent_while_it_tells(void **state)
 {
 	enum { LOCKS = 400 };

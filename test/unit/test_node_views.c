@@ -74,7 +74,7 @@ static void test_no_token_before_all_have_reported(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(node_waiting_for(nodes.node[0]), "the reports of c");
 	assert_string_equal(node_waiting_for(nodes.node[1]), "the reports of a, c");
-	/* The token rests here, and still nobody is let in. */
+	/* The token is here, and still nobody is let in. */
 	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
 	assert_string_equal(nodes_said(&nodes, session), "");
 	nodes.link[2][0].cut = false;
@@ -83,8 +83,8 @@ static void test_no_token_before_all_have_reported(void **state)
 	assert_null(node_waiting_for(nodes.node[0]));
 }
 
-/* A report of many holds has two parts. Before the second one, a lock that it names may look free
- * to everybody else. */
+/* A report of many holds has two parts. Before the second part arrives, a lock that it names may
+ * look free to all other members. */
 static void test_the_first_part_of_a_report_is_not_all_of_it(void **state)
 {
 	enum { NAME_SIZE = 200, LOCKS = 170 }; /* all together have more than 32 KB */
@@ -153,8 +153,8 @@ static void test_a_return_may_come_before_its_report(void **state)
 	nodes.link[0][1].first = back;
 	back->next = report;
 	report->next = NULL;
-	/* Exchange the numbers of the two frames, or the later one would count as seen: as if the
-	 * links numbered nothing. */
+	/* Exchange the numbers of the two frames. Otherwise the later frame would count as already
+	 * seen. */
 	uint8_t number = report->bytes[15];
 	assert_int_equal(number, 1);
 	report->bytes[15] = back->bytes[15];
@@ -328,7 +328,7 @@ static void test_nowait_asks_again_when_the_node_is_active(void **state)
 	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
 	cut_all(false);
 	nodes_deliver_all(&nodes);
-	/* Whichever of the two was first, nobody waits for a second. */
+	/* Whichever of the two came first, the client does not wait for a second answer. */
 	const char *said = nodes_said(&nodes, session);
 	assert_true(strcmp(said, "nil") == 0 || strcmp(said, "fence 2:1") == 0);
 }
@@ -351,7 +351,7 @@ static void test_a_turn_ends_with_the_epoch(void **state)
 	assert_string_equal(nodes_said(&nodes, second), "fence 2:1");
 }
 
-/* Two nodes are each alone in a view, both with a client inside, which can never happen. */
+/* Puts two nodes into views of their own, both with a client inside. This can never happen. */
 static void begin_with_two_holders(uint64_t ret_session[2], uint32_t more)
 {
 	nodes_create(&nodes, "neilsen", 3);
@@ -489,8 +489,8 @@ static void test_a_malformed_view_changes_nothing(void **state)
 	assert_null(node_waiting_for(node));
 }
 
-/* All members were removed or left, so the next view has nobody. What the node knows of the old
- * epoch must not come alive again: its reports may still arrive. */
+/* All members were removed or left, so the next view has no members. The node's knowledge of the
+ * old epoch must not be used again, because reports of that epoch may still arrive. */
 static void test_a_view_without_members_ends_the_epoch(void **state)
 {
 	(void)state;
@@ -522,7 +522,8 @@ static void test_a_view_that_does_not_suit_the_topology_is_said(void **state)
 	assert_int_equal(nodes_view_one(&nodes, 0), BATON_EVIEW);
 	assert_string_equal(node_waiting_for(nodes.node[0]),
 	                    "topology edges:1-2,2-3 is for 3 members, and there are 2");
-	/* Holders keep holding and waiters keep waiting, until the members suit again. */
+	/* Holders keep their locks and waiters keep waiting, until the number of members suits
+	 * again. */
 	assert_int_equal(nodes_lock(&nodes, 0, waiter, "x"), 0);
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes.member[2] = true;
@@ -541,7 +542,7 @@ static void test_links_follow_the_topology(void **state)
 	assert_true(node_linked(nodes.node[1], 3));
 	assert_false(node_linked(nodes.node[1], 4));
 	assert_false(node_linked(nodes.node[1], 5));
-	/* neilsen's tree is logical, so it runs on any number. */
+	/* neilsen's tree is logical, so neilsen runs with any number of members. */
 	again();
 	nodes.options.topology = "line";
 	nodes_start(&nodes, "neilsen", 4);
@@ -652,8 +653,8 @@ static void test_a_touch_for_one_lock_too_many_waits(void **state)
 	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
 }
 
-/* The engine may not have heard it, so it is repeated; and a table that stays full does not end one
- * epoch after the other. */
+/* The voters may not have heard the BUMP, so the node repeats it. But a table that stays full must
+ * not end one epoch after the other. */
 static void test_bump_is_said_every_second_until_the_epoch_ends(void **state)
 {
 	(void)state;
@@ -709,7 +710,7 @@ static void test_frames_of_strangers_are_refused(void **state)
 	bytes[0] = 1; /* the version */
 	assert_int_equal(node_receive(a, "b", bytes, size, nodes.now), BATON_EMESSAGE);
 	bytes[0] = 2;
-	/* c is a member, but no neighbour of a's. */
+	/* c is a member, but not a neighbour of a. */
 	bytes[11] = 3;
 	assert_int_equal(node_receive(a, "c", bytes, size, nodes.now), BATON_ESENDER);
 	struct node_effect effect;
@@ -804,7 +805,7 @@ static void test_at_the_end_of_the_counter_nothing_is_granted(void **state)
 	nodes_start(&nodes, "central", 2);
 	uint64_t session = nodes_open(&nodes, 0), next = nodes_open(&nodes, 0);
 	nodes.link[0][1].cut = true;
-	/* b was let in, and has counted almost to the end. */
+	/* b was let in, and its counter is almost at its end. */
 	send_by_hand(0, (const uint8_t[]){0, 2}, 2);                 /* REQUEST(2) */
 	send_by_hand(NODE_COUNTER_MAX - 1, (const uint8_t[]){2}, 1); /* RELEASE */
 	assert_int_equal(nodes_lock(&nodes, 0, session, "x"), 0);

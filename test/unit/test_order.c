@@ -1,8 +1,8 @@
 /*
- * What an algorithm shows of its queue comes true: the first one there enters next, nobody enters
- * in between, and only nodes that wait are shown. What it shows at rest, when no message is in
- * flight, comes true too: all who wait are shown, and they enter in this order, though others may
- * enter in between. Random walks, with every order of delivery that the algorithm allows.
+ * The queue that an algorithm shows comes true: its first node enters next, no other node enters in
+ * between, and only nodes that wait are shown. At rest, when no message is in flight, more must
+ * hold: all nodes that wait are shown, and they enter in this order, though others may enter in
+ * between. Checked by random walks, with every order of delivery that the algorithm allows.
  */
 #include "random.h"
 #include "registry.h"
@@ -34,7 +34,8 @@ struct walk {
 	uint32_t letters_count;
 	uint32_t told[WALKERS_MAX], told_count;
 	uint32_t longest; /* the longest queue that was shown */
-	/* What was shown when the system was last at rest, without those that have entered. */
+	/* The queue that was shown when the system was last at rest, without nodes that have
+	 * entered since. */
 	uint32_t line[WALKERS_MAX], line_count;
 	uint32_t longest_line;
 };
@@ -123,8 +124,8 @@ static uint32_t ask_for_queue(queue_function *function, uint32_t *ret_queue)
 	return function(&snapshot, ret_queue);
 }
 
-/* The queue shown now continues the one shown before, except for its first, which may have
- * entered. */
+/* Checks that the queue shown now continues the one shown before, except for the first node, which
+ * may have entered. */
 static void compare_queues(uint32_t entered)
 {
 	uint32_t queue[WALKERS_MAX], count = ask_for_queue(walk.world.algorithm->queue, queue);
@@ -201,7 +202,8 @@ static void walk_at_random(const struct algorithm *algorithm, uint32_t nodes, ui
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
 		compare(step());
-		/* The system seldom comes to rest by itself: now and then nobody asks or leaves. */
+		/* The system seldom comes to rest by itself. So now and then no node asks or
+		 * leaves. */
 		while (i % 16 == 0 && walk.letters_count > 0)
 			compare(deliver((uint32_t)random_below(&walk.random, walk.letters_count)));
 	}
@@ -232,7 +234,7 @@ static void test_whoever_is_told_first_is_served_next(void **state)
 	assert_int_equal(told, 7);
 }
 
-/* The states of STATUS come from other machines. */
+/* The states in a STATUS come from other machines, so they may be any bytes. */
 static void test_any_bytes_are_borne_at_rest(void **state)
 {
 	enum { NODES = 6, TRIES = 20000 };

@@ -1,6 +1,6 @@
 /*
- * The queue compared with a simple one that is obviously right: a heap ordered by (time, order of
- * pushing).
+ * Compares the queue with a simple one that is obviously right: a heap ordered by time and, at
+ * equal times, by the order of pushing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The streams are pinned: recorded seeds must draw the same numbers for ever, on every machine. */
+/* The streams must never change: recorded seeds must draw the same numbers on every machine. */
 #include "random.h"
 
 #include <setjmp.h>
@@ -149,7 +149,7 @@ static void test_exponential_has_its_mean_and_variance(void **state)
 	}
 }
 
-/* Many distributions share mean and variance; so check that e^-1, e^-2 and e^-3 remain in the
+/* Many distributions share mean and variance. So check that parts of e^-1, e^-2 and e^-3 are in the
  * tail. */
 static void test_exponential_has_its_tail(void **state)
 {

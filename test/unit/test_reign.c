@@ -1,6 +1,6 @@
 /*
- * The judge of leaders, invariant by invariant: for each one there is a proposal that breaks it, and
- * its neighbour that does not.
+ * The judge of leaders, invariant by invariant. For each one there is a proposal that breaks it,
+ * and a nearly equal one that does not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -304,7 +304,8 @@ static void test_time_without_a_leader_is_not_counted(void **context)
 	assert_null(judge_renewal(BEE));
 }
 
-/* The leader could not renew whom it did not hear, and finds out anew that it hears nothing. */
+/* The leader could not renew a member that it did not hear. Afterwards it needs the full time again
+ * to find out that the member receives no acknowledgements. */
 static void test_time_in_which_a_member_is_not_heard_is_not_counted(void **context)
 {
 	(void)context;

@@ -1,6 +1,6 @@
 /*
- * Replays, on algorithms of the project and on three made up here, which do what no algorithm of
- * the project does yet or ever should: circulate, elect by timers, misbehave.
+ * Replays of algorithms of the project, and of three that are made up here. These do what no
+ * algorithm of the project does yet or ever should: circulate, elect by timers, misbehave.
  */
 #include "electorate.h"
 #include "host.h"
@@ -118,8 +118,8 @@ static const struct algorithm carousel = {
         .show = show_nothing,
 };
 
-/* An election: a node that is not told of a leader in time declares itself. The larger the
- * identifier, the shorter the time. A node takes part while its timer runs; with the parameter
+/* An election. A node that is not told of a leader in time declares itself the leader. The larger
+ * the identifier, the shorter the time. A node takes part while its timer runs; with the parameter
  * SNOOZES, also after it has been told. */
 
 enum { WAKES, SNOOZES };
@@ -704,7 +704,7 @@ static void test_one_declares_itself_and_once(void **state)
 	                                 "expect invariant agreement\n"
 	                                 "expect invariant unique_leader\n"),
 	                    "7: expected unique_leader, found 3 declared 2 times");
-	/* Learning the leader from the other does not undo this. */
+	/* That node 2 learns of another leader does not undo that it has declared itself. */
 	assert_string_equal(elect(WAKES, "initiate 2\ninitiate 3\nexpire 3\nexpire 2\n"
 	                                 "drop 3 2\nrun\nexpect leader 9\n"
 	                                 "expect invariant unique_leader\n"),
@@ -834,7 +834,8 @@ static void test_a_place_crashes_on_the_way(void **state)
 	                    "4: bad: node 1 is dead: it cannot ask");
 }
 
-/* What was in flight when the link was cut is lost, what is sent later too; other links work. */
+/* Messages that were in flight when the link was cut are lost, and so are later ones. Other links
+ * work. */
 static void test_nothing_arrives_over_a_cut_link(void **state)
 {
 	(void)state;

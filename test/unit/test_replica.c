@@ -1,6 +1,6 @@
 /*
- * Servers of the replicated log under fixed schedules (raft_schedule.h). Changes of the servers are in
- * test_replica_change.c, random runs in cluster/random_raft.c.
+ * Servers of the replicated log under fixed schedules (raft_schedule.h). Changes of the servers are
+ * in test_replica_change.c, random runs in cluster/random_raft.c.
  */
 #include "raft_schedule.h"
 
@@ -76,7 +76,7 @@ static void test_figure_8_an_entry_of_the_own_term_commits_the_older(void **cont
 
 /*
  * a has the better log, b the greater term, and c is gone. b refuses a because of the term, and a
- * refuses b because of the log: a must learn the greater term, or nobody ever leads.
+ * refuses b because of the log. So a must learn the greater term; otherwise nobody ever leads.
  */
 static void test_a_refused_pre_vote_tells_the_term(void **context)
 {
@@ -86,7 +86,7 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 	elect("abc", 0);
 	pass("abc", 5);
 	uint64_t term = replica_term(replicas[0]);
-	/* b wins pre-votes of c, raises its term, and its real requests are lost. */
+	/* b wins pre-votes from c and raises its term; b's real requests are lost. */
 	for (int round = 0; round < ROUNDS && replica_term(replicas[1]) < term + 3; round++) {
 		now += UINT64_C(3) * ELECTION_MS;
 		tick(2);
@@ -119,8 +119,9 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 }
 
 /*
- * X, which a proposed as a leader, is still being written when b, which leads now, replaces it by Y. That X is
- * durable at last does not mean that Y is: if a said so, b would commit Y, a would crash and have X.
+ * a proposed X as the leader, and X is still being written when b, which leads now, replaces it by
+ * Y. When X becomes durable, Y is not durable yet. If a said that it is, b would commit Y; then a
+ * could crash and have X.
  */
 static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 {
@@ -157,8 +158,9 @@ static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 }
 
 /*
- * a is the only voter. It sends X to b, and crashes before X is on its own disk. When it leads again, Y takes the
- * place of X: in another term, or b could not tell them apart.
+ * a is the only voter. It sends X to b, and crashes before X is on its own disk. When it leads
+ * again, Y takes the place of X. This must be in another term; otherwise b could not tell X and Y
+ * apart.
  */
 static void test_a_lone_voter_begins_a_new_term(void **context)
 {
@@ -196,8 +198,9 @@ static void lose_the_disk_of_b(void)
 }
 
 /*
- * An empty disk never votes in a log that has lived. Here the rule is broken: b begins again as at the birth,
- * under its own id, and elects c, which has never heard of X. What was committed is gone.
+ * A server with an empty disk must never vote in a log that has entries. Here the rule is broken: b
+ * begins again as at the birth, under its own id, and elects c, which has never heard of X. X was
+ * committed, and is lost.
  */
 static void test_a_wiped_server_that_votes_loses_what_was_committed(void **context)
 {
@@ -219,7 +222,8 @@ static void test_a_wiped_server_that_votes_loses_what_was_committed(void **conte
 	assert_int_equal(count_applied('Y'), 2);
 }
 
-/* The rule is kept: whoever comes back empty has a new id, and the place of the old one stays silent. */
+/* Here the rule is kept: a server that comes back empty has a new id, and the old id stays
+ * silent. */
 static void test_a_wiped_server_comes_back_as_another(void **context)
 {
 	(void)context;
@@ -233,14 +237,14 @@ static void test_a_wiped_server_comes_back_as_another(void **context)
 	propose(0, 'Z');
 	pass("ac", 10);
 	assert_true(has_applied(2, 'X') && has_applied(2, 'Z'));
-	/* It would come back under another id; this one is removed. */
+	/* b would come back under another id; the old id is removed. */
 	assert_true(replica_change(replicas[0], &old, now));
 	serve(0);
 	pass("ac", 10);
 	assert_int_equal(replica_servers(replicas[2], 0, &old), 2);
 }
 
-/* Otherwise what this letter does to the core would depend on a pointer's value. */
+/* Otherwise the effect of this letter on libraft would depend on the value of a pointer. */
 static void test_a_vote_for_nobody_is_ignored(void **context)
 {
 	(void)context;
@@ -300,7 +304,7 @@ static int append(size_t to, uint64_t from, uint64_t term, uint64_t index, uint6
 	return receive_letter(to, from, &letter);
 }
 
-/* The core would write into the wrong part of a union, or ask to be shut down. */
+/* Otherwise libraft would write into the wrong part of a union, or ask to be shut down. */
 static void test_letters_that_no_correct_server_sends_change_nothing(void **context)
 {
 	(void)context;
@@ -315,12 +319,14 @@ static void test_letters_that_no_correct_server_sends_change_nothing(void **cont
 	assert_true(has_applied(1, 'X'));
 	uint64_t term = replica_term(replicas[0]);
 	assert_int_equal(replica_term(replicas[1]), term);
-	/* Somebody else leads in the term of the leader; or contradicts what is committed. */
+	/* Another server claims to lead in the leader's term; or an entry contradicts what is
+	 * committed. */
 	assert_int_equal(append(0, 2, term, 1, 1), BATON_EMESSAGE);
 	assert_int_equal(append(1, 3, term + 1, 1, 1), BATON_EMESSAGE);
 	assert_int_equal(append(1, 3, term + 1, 1, term + 1), BATON_EMESSAGE);
 	assert_int_equal(append(1, 3, term + 1, 2, term + 1), BATON_EMESSAGE);
-	/* A server sends to itself; votes are asked for another; no term is left after this one. */
+	/* A server sends to itself; a vote is asked for another server; the term is the last
+	 * possible one. */
 	assert_int_equal(append(1, 2, term + 1, 9, term), BATON_EMESSAGE);
 	letter.message.request_vote = (struct raft_request_vote){.term = term, .candidate_id = 2};
 	assert_int_equal(receive_letter(1, 3, &letter), BATON_EMESSAGE);

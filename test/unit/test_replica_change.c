@@ -39,7 +39,7 @@ static void test_two_voters_never_become_one(void **context)
 
 /*
  * a, which leads, removes itself, and nobody hears of it. Then c dies. a has the longest log and
- * would not campaign, and b would need a's vote: two of three voters are alive, but nobody leads.
+ * would not campaign; b would need a's vote. Two of three voters are alive, but nobody leads.
  */
 static void test_a_leader_does_not_remove_itself(void **context)
 {
@@ -58,7 +58,7 @@ static void test_a_leader_does_not_remove_itself(void **context)
 
 /*
  * b is demoted, and only b hears of it before a dies. b then has the longest log and would not
- * campaign, and c and d would need b's vote: three of four voters are alive, but nobody leads.
+ * campaign; c and d would need b's vote. Three of four voters are alive, but nobody leads.
  */
 static void test_a_voter_is_not_demoted(void **context)
 {
@@ -76,9 +76,9 @@ static void test_a_voter_is_not_demoted(void **context)
 }
 
 /*
- * d becomes a voter and does not hear of it. If b and c are removed before it does, a needs the
- * vote of d, which believes that it has none; and the others need the vote of a, whose log is the
- * longest. All four are alive.
+ * d becomes a voter and does not hear of it. If b and c were removed before d hears of it, a would
+ * need the vote of d, which believes that it has none; and the others would need the vote of a,
+ * whose log is the longest. All four are alive, but nobody leads.
  */
 static void test_most_voters_know_of_the_last_change(void **context)
 {
@@ -99,7 +99,8 @@ static void test_most_voters_know_of_the_last_change(void **context)
 	assert_somebody_leads("abcd");
 }
 
-/* b is dead, and c leads in a term in which b has never answered. d takes the place of b all the same. */
+/* b is dead, and c leads in a term in which b has never answered. d can still take the place of
+ * b. */
 static void test_a_dead_voter_is_replaced(void **context)
 {
 	(void)context;
@@ -140,7 +141,8 @@ static void test_a_server_that_lags_again_catches_up_again(void **context)
 	assert_true(change(0, 3, REPLICA_VOTER));
 }
 
-/* c dies, having acknowledged everything. If b was removed then, a would need c for whatever follows. */
+/* c has acknowledged everything and then dies. If b were removed now, a would need c for every
+ * later entry. */
 static void test_a_dead_voter_does_not_count(void **context)
 {
 	(void)context;
@@ -156,8 +158,9 @@ static void test_a_dead_voter_does_not_count(void **context)
 }
 
 /*
- * The bug of changes by one server (Ongaro, 2015). a makes e a voter, and only e hears of it. b is elected by c
- * and d, and removes a. Of {b, c, d}, b and c are a majority; of {a, b, c, d, e}, so are a, d and e.
+ * The bug of changes by one server (Ongaro, 2015). a makes e a voter, and only e hears of it. b is
+ * elected by c and d, and removes a. Then {b, c} is a majority of {b, c, d}, and {a, d, e} is one
+ * of {a, b, c, d, e}: two majorities without a common server.
  */
 static void test_a_leader_commits_before_it_changes_the_servers(void **context)
 {
@@ -172,7 +175,7 @@ static void test_a_leader_commits_before_it_changes_the_servers(void **context)
 	assert_true(change(0, 4, REPLICA_VOTER));
 	exchange("ae");
 	elect("bcd", 1);
-	pass("abcd", 2); /* all acknowledge b, and so tell it what they have */
+	pass("abcd", 2); /* all acknowledge b's entry, and so b learns what they have */
 	assert_true(replica_leads(replicas[1]));
 	change(1, 0, REPLICA_NONE);
 	exchange("bc");
@@ -220,8 +223,8 @@ static void test_a_late_transfer_disturbs_once(void **context)
 }
 
 /*
- * c lags when a is asked to hand the lead to it. It would be told to begin an election once, and
- * lose that; a would wait for it and take no commands meanwhile.
+ * c lags when a is asked to hand the lead to it. c would be told once to begin an election, and
+ * would lose it. Meanwhile a would wait for c and take no commands.
  */
 static void test_the_lead_goes_only_to_a_server_that_has_caught_up(void **context)
 {

@@ -1,6 +1,6 @@
 /*
- * Residents, the members of a cluster whose membership changes: what they keep for their peers, and
- * when they report that they could not.
+ * Residents, the members of a cluster whose membership changes. Checks what they keep for their
+ * peers, and when they report that they could not keep it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,15 +36,16 @@ static struct {
 	/* How many events subscribers were told, and how many were dropped. */
 	uint32_t dropped, events;
 	uint64_t fence; /* the fence of the last reply */
-	/* The first acknowledgement for ant since these were held up: delivered later. */
+	/* The first acknowledgement for ant after acknowledgements were held up; it is delivered
+	 * later. */
 	bool late;
 	uint8_t *ack;
 	size_t ack_size;
-	uint64_t petitioned; /* when ant asked last */
+	uint64_t petitioned; /* when ant last sent a petition */
 	uint32_t lost;       /* how many holds were lost */
-	const char
-	        *certified; /* the name in the certificate that bee sees; NULL: there is no TLS */
-	uint32_t closed;    /* how many connections bee has closed */
+	/* The name in the certificate that bee sees; NULL: there is no TLS. */
+	const char *certified;
+	uint32_t closed; /* how many connections bee has closed */
 } world;
 
 static struct resident *create(const char *name, const char *address, uint64_t process)
@@ -236,8 +237,8 @@ static uint64_t open_session(uint32_t i)
 
 /* --- the clock --- */
 
-/* A process that was stopped when its lease ended finds an acknowledgement that would have renewed
- * it. The hold has lapsed all the same: its client may have been told so. */
+/* A process that was stopped when its lease ended then finds an acknowledgement that would have
+ * renewed the lease. The hold has lapsed nevertheless: its client may have been told so. */
 static void test_a_late_acknowledgement_does_not_revive_a_hold(void **context)
 {
 	struct node *ant = resident_node(world.residents[ANT]);
@@ -283,7 +284,7 @@ static void test_subscribers_hear_of_dropped_events_when_the_link_has_drained(vo
 		settle();
 	}
 	assert_int_equal(world.events, events);
-	/* Nothing is sent any more; only what waits is read and acknowledged. */
+	/* Nothing new is sent; only the bytes that wait are read and acknowledged. */
 	world.held[ANT] = false;
 	settle();
 	pass(100);
@@ -301,8 +302,8 @@ static struct tenant_peer peer_of(uint64_t process)
 	return peer;
 }
 
-/* All ties that may be kept are wanted, none is connected, and there is one more. Frames that wait
- * for a peer that is wanted before and after must stay. */
+/* All ties that can be kept are wanted, none is connected, and there is one more. If a peer is
+ * wanted before and after, the frames that wait for it must not be dropped. */
 static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 {
 	enum { KEPT = 256 };

@@ -126,8 +126,8 @@ static void test_what_is_empty_is_passed_over(void **state)
 	}
 }
 
-/* Every incomplete command needs more bytes, but never more than are to come, or it would wait for
- * ever. */
+/* Every incomplete command asks for more bytes, but never for more than will come; otherwise the
+ * reader would wait for ever. */
 static void test_every_beginning_needs_more_but_not_too_much(void **state)
 {
 	static const char *const texts[] = {

@@ -1,4 +1,5 @@
-/* Rules: what they allow to whom, what is no rule, and which rule is missing. */
+/* Rules: what they allow to whom, which texts are refused, and which rule is reported as
+ * missing. */
 
 #include "rules.h"
 
@@ -42,7 +43,7 @@ static unsigned verbs(const struct rules *rules, const struct subject *subject, 
 {
 	unsigned all = rules_verbs(rules, subject, name, strlen(name));
 
-	/* Both ways of asking agree. */
+	/* Both functions must agree. */
 	for (unsigned i = 0; i < VERBS_COUNT; i++)
 		assert_int_equal(rules_allow(rules, subject, 1U << i, name, strlen(name)),
 		                 all >> i & 1);
@@ -150,7 +151,7 @@ static void test_what_is_no_rule_is_refused_with_the_word(void **state)
 		if (strstr(problem.text, wrong[i].says) == NULL)
 			fail_msg("%s: %s", wrong[i].text, problem.text);
 	}
-	/* Nothing of a rule that was refused counts. */
+	/* No part of a rule that was refused counts. */
 	assert_int_equal(rules_verbs_somewhere(rules, &alice), 0);
 	rules_destroy(rules);
 }

@@ -1,4 +1,4 @@
-/* When the node yields the processor: as long as it does not have to wait long for it. */
+/* When the node yields the processor: as long as it need not wait long for it. */
 #include "sched_policy.h"
 
 #include <setjmp.h>

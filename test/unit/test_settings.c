@@ -105,7 +105,7 @@ static void test_what_was_not_given_never_differs(void **state)
 	assert_false(resolved.wiring.complete);
 	assert_int_equal(resolved.wiring.topology.kind, TOPOLOGY_RING);
 	assert_null(resolved.wiring.links.list);
-	/* It may be asked again, and the first answer stays valid. */
+	/* settings_resolve may be called again, and the first result stays valid. */
 	struct daemon_settings again;
 	assert_int_equal(settings_resolve(settings, settings_text(settings), &again, &problem), 0);
 	assert_true(again.wiring.complete);

@@ -1,6 +1,6 @@
 /*
- * The search for a few faults with which a run still fails, on runs that are made up: whether one
- * fails is a function of its faults.
+ * The search for a small set of faults with which a run still fails. The runs are made up: whether
+ * a run fails is a function of its faults.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +38,9 @@ static uint64_t set_of(const uint32_t *numbers, uint32_t count)
 	return set;
 }
 
-/* Whatever is left out changes the rest of the run, and a rare coincidence goes away with it. So
- * chance decides for each set of faults, always in the same way. */
+/* Does the run with this set of faults fail? Every fault that is left out changes the rest of a
+ * run, and a rare coincidence may disappear. So chance decides for each set of faults, always in
+ * the same way. */
 static bool fails(uint64_t seed, uint64_t set)
 {
 	struct chance chance = chance_stream(seed, 100, set);

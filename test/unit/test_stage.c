@@ -1,4 +1,4 @@
-/* The laboratory as the page calls it: steps, acts, and what it says of a moment. */
+/* The laboratory as the page calls it: steps, acts, and the description of a moment. */
 
 #include "registry.h"
 #include "stage.h"
@@ -86,7 +86,8 @@ static void test_more_nodes_than_can_be_shown_are_refused(void **state)
 	stage_destroy(stage);
 }
 
-/* The page makes one step at a time, the program all at once: for every algorithm. */
+/* The page makes one step at a time, the program all at once. For every algorithm both must write
+ * the same lines. */
 static void test_single_steps_give_the_lines_of_the_whole(void **state)
 {
 	(void)state;
@@ -187,7 +188,7 @@ static void test_only_places_that_may_fail_crash(void **state)
 	assert_false(stage_do(bully, STAGE_CRASH, 4, 0));
 	assert_true(says(bully, stage_states, "\"dead\":true"));
 	assert_false(stage_do(ring, STAGE_CRASH, 4, 0));
-	/* An election is never left. */
+	/* Nobody can leave an election. */
 	assert_false(stage_do(bully, STAGE_RELEASE, 1, 0));
 	stage_destroy(bully);
 	stage_destroy(ring);
@@ -207,7 +208,7 @@ static void test_a_scenario_tells_its_line_and_its_verdict(void **state)
 	assert_int_equal(stage_step(stage, 9, NULL), 1);
 	assert_true(says(stage, stage_status, "\"verdict\":\"failed\",\"failed\":6"));
 	assert_true(says(stage, stage_status, "\"found\":\"waiting\""));
-	/* A hand may go on from there. Nothing has a time, so nothing can be delayed. */
+	/* The user may go on from there. Messages have no times here, so nothing can be delayed. */
 	assert_false(stage_do(stage, STAGE_DELAY, 2, 1000000));
 	assert_true(stage_do(stage, STAGE_DELIVER, 2, 0));
 	assert_true(says(stage, stage_states, "\"phase\":\"in\""));

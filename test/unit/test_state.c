@@ -1,5 +1,5 @@
 /*
- * The state that voters agree upon: which entries are void, what an epoch begins with, snapshots.
+ * The state that voters agree upon: which entries are void, how an epoch begins, and snapshots.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +193,7 @@ static void test_an_epoch_begins_at_the_last_limit(void **context)
 	assert_int_equal(agreed.limit, BASE + 3 * BLOCK);
 }
 
-/* An order with an id of its own, about a name that the leader knows. */
+/* Applies an order with an id of its own, about a name that the leader knows. */
 static void order(enum entry_kind kind, const char *name, enum vote_wish vote)
 {
 	static uint64_t number;
@@ -237,7 +237,7 @@ static bool has_room(const char *name, bool known)
 	                                                   .known = known});
 }
 
-/* An order with this id, about a name that the leader does not know. */
+/* Applies an order with this id, about a name that the leader does not know. */
 static void order_strangely(enum entry_kind kind, const char *name, uint64_t process,
                             uint64_t number)
 {
@@ -340,7 +340,7 @@ static void test_orders_about_invented_names_find_a_limit(void **context)
 	assert_false(has_room("x4096", true));
 	assert_true(has_room("x7", true));
 	assert_true(has_room("x7", false));
-	/* Members are removed all the same. */
+	/* A member can be removed although its name cannot be remembered. */
 	uint64_t first = change(0, join("a", 1));
 	removal(1, "a", first, first);
 	assert_null(seat_of("a"));
@@ -431,7 +431,7 @@ static const char *user_of(uint8_t secret)
 static void test_an_invitation_is_used_once(void **context)
 {
 	(void)context;
-	assert_false(admit(1, 7, NOON, "a")); /* there is none yet */
+	assert_false(admit(1, 7, NOON, "a")); /* there is no invitation yet */
 	invite(1, NOON, NOON + 60);
 	assert_string_equal(user_of(1), "");
 	assert_true(admit(1, 7, NOON + 1, "a"));
@@ -441,7 +441,7 @@ static void test_an_invitation_is_used_once(void **context)
 	assert_string_equal(user_of(1), "a");
 	assert_memory_equal(agreed.invitations.list[0].ticket.bytes, digest(7).bytes,
 	                    ENTRY_DIGEST_SIZE);
-	invite(1, NOON + 3, NOON + 600); /* the same again does not make it new */
+	invite(1, NOON + 3, NOON + 600); /* the same invitation again does not make it unused */
 	assert_string_equal(user_of(1), "a");
 	assert_int_equal(agreed.invitations.list[0].expiry, NOON + 60);
 }
@@ -482,8 +482,8 @@ static void test_spent_invitations_make_room(void **context)
 	admit(5, 7, NOON, "a");
 	invite(100, NOON + 61, NOON + 600);
 	assert_non_null(user_of(100));
-	assert_null(user_of(5)); /* it was used */
-	assert_null(user_of(1)); /* it had ended */
+	assert_null(user_of(5)); /* this invitation was used */
+	assert_null(user_of(1)); /* this invitation had expired */
 	assert_non_null(user_of(2));
 	assert_int_equal(agreed.invitations.count, INVITATIONS_MAX - 2);
 }
@@ -584,7 +584,7 @@ static void test_a_rescue_forgets_strikes(void **context)
 	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 0);
 }
 
-/* Compares the fields: what is not written at all would be missing in the bytes of both. */
+/* Compares the fields, not the bytes: a field that is never written would be missing in both. */
 static void test_a_snapshot_keeps_every_field(void **context)
 {
 	struct agreed_state copy = {0};
@@ -639,7 +639,8 @@ static void test_a_snapshot_that_is_cut_changes_nothing(void **context)
 	(void)context;
 
 	fill();
-	/* Older versions had no orders in a snapshot, so what is before them is whole. */
+	/* Older versions had no orders in a snapshot. So a snapshot without its orders is valid
+	 * too. */
 	orders_count = agreed.orders_count;
 	agreed.orders_count = 0;
 	state_write(&agreed, &out);

@@ -30,8 +30,8 @@ static void test_quantiles_are_those_of_the_tables(void **state)
 		assert_near(student_quantile(table[i].freedom), table[i].quantile, 1e-4);
 }
 
-/* A figure that only some runs have is counted where it occurs; times of the machine are left
- * out. */
+/* A figure that only some runs have is counted where it occurs. Times that depend on the machine
+ * are left out. */
 static void test_each_figure_by_its_path(void **state)
 {
 	json_t *runs = json_loads("[{\"seed\":1,\"a\":{\"b\":1,\"c\":null},\"seconds\":3},"

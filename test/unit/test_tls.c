@@ -1,6 +1,6 @@
 /*
- * One side has a certificate that is not good enough. Both sides must say why, each from its own
- * point of view.
+ * One side has a certificate that is not good enough. Each side must say why, from its own point of
+ * view.
  */
 #include "tls.h"
 
@@ -27,7 +27,7 @@ static struct credentials *make(const struct test_wish *wish)
 	SSL_CTX *context = credentials_context(credentials);
 	X509 *trusted = test_certificate(&ca), *own = NULL;
 
-	/* What differs between a guest and others. */
+	/* These settings differ between a guest and a node. */
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	assert_int_equal(SSL_CTX_set_alpn_protos(context, NULL, 0), 0);
 	assert_int_equal(X509_STORE_add_cert(SSL_CTX_get_cert_store(context), trusted), 1);
@@ -43,7 +43,7 @@ static struct credentials *make(const struct test_wish *wish)
 	return credentials;
 }
 
-/* Gives a side what the other one has to say. Returns false if that is nothing. */
+/* Gives a side the output of the other side. Returns false if there is none. */
 static bool carry(struct tls *from, struct tls *to)
 {
 	const uint8_t *bytes;
@@ -59,7 +59,7 @@ static bool carry(struct tls *from, struct tls *to)
 	return true;
 }
 
-/* A connection is made. Each side must say this about the other; NULL: it is content. */
+/* Makes a connection. Each side must say this about the other; NULL: it has no complaint. */
 static void meet(struct credentials *dialling, struct credentials *listening,
                  const char *dialler_says, const char *listener_says)
 {

@@ -1,8 +1,8 @@
 /*
- * Every topology compared with its edges written out, for one and two nodes too; and questions
- * about a graph compared with slow and obvious answers. The memory is exactly as large as requested
- * and filled with garbage, so that a sanitizer notices an overrun, and a test notices memory that
- * was assumed to be cleared.
+ * Compares every topology with its edges written out, for one and two nodes too; and compares
+ * answers to questions about a graph with slow and obvious ones. The memory is exactly as large as
+ * requested and filled with garbage, so that a sanitizer notices an overrun, and a test notices
+ * memory that was assumed to be cleared.
  */
 #include "topology.h"
 

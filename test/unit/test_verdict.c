@@ -1,7 +1,7 @@
 /*
- * The judge of torture, invariant by invariant: for each one there is a history that breaks it,
- * made by hand, on which the judge must fail, and the nearest history that keeps it, on which it
- * must not.
+ * The judge of torture, invariant by invariant. For each one there is a history, made by hand, that
+ * breaks it, and the judge must fail it. There is also the nearest history that keeps it, which the
+ * judge must accept.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -236,7 +236,7 @@ static void test_a_holder_whose_lease_is_over_by_its_own_clock_is_none(void **co
 	grant(1, BEE, 1002);
 	judge_is_content();
 
-	/* By a clock that has lost a millisecond, the client may still go on. */
+	/* The client's clock has lost a millisecond, so the client may still go on. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(2000);
@@ -263,7 +263,7 @@ static void test_clients_of_a_crashed_process_are_holders(void **context)
 	grant(1, BEE, 1002);
 	judge_finds("clients at ant and bee hold lock-0 at once");
 
-	/* Another process in its place has its own word, which these clients do not read. */
+	/* Another process in the same place has its own word, which these clients do not read. */
 	begin();
 	grant(0, ANT, 1001);
 	verdict_ended(verdict, ANT);
@@ -298,7 +298,7 @@ static void test_a_client_with_a_sub_lease_is_judged_by_its_clock(void **context
 	grant(1, ANT, 1002);
 	judge_finds("clients at ant and ant hold lock-0 at once");
 
-	/* What the process believes about the lease does not matter to the client. */
+	/* The client need not care what the process believes about the lease. */
 	begin();
 	grant_by_sub_lease(0, 1001, 1000);
 	lease(ANT, 0, 1);
@@ -459,7 +459,7 @@ static void test_epochs_never_go_back_at_a_process(void **context)
 	enter(ANT, 1);
 	judge_finds("ant goes back from epoch 2 to 1");
 
-	/* Another process with the same name may begin with an older one. */
+	/* Another process with the same name may begin with an older view. */
 	begin();
 	bump();
 	enter(ANT, 2);
@@ -497,8 +497,8 @@ static void test_an_epoch_begins_where_fences_of_the_last_one_end(void **context
 	bump();
 	enter(ANT, 2);
 	judge_is_content();
-	/* The judge applies entries itself, so an older base can only be reported by a process, and
-	 * is noticed there. */
+	/* The judge applies entries itself. So only a process can report an older base, and the
+	 * judge notices it when the process enters the view. */
 	enter_with(BEE, 2, BASE + 1, (uint64_t[]){1, 1, 1});
 	judge_finds("bee has a view that was not agreed upon");
 }
@@ -590,7 +590,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 	lease(ANT, 3000, 0);
 	judge_finds("the lapsed hold of client 0 at ant revives");
 
-	/* If it is renewed in time, there is no lapse. */
+	/* If the lease is renewed in time, there is no lapse. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(2999);
@@ -603,7 +603,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 static void test_a_sub_lease_never_revives_after_somebody_else_was_let_in(void **context)
 {
 	(void)context;
-	/* Its process kept the lock for it the whole time, and it asks again, late. */
+	/* The process kept the lock for the client the whole time; the client asks again, late. */
 	grant_by_sub_lease(0, 1001, 1000);
 	pass(1500);
 	verdict_told(verdict, 0, read_clock(NULL, GUEST) + 1000 * MS);

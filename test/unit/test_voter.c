@@ -1,6 +1,6 @@
 /*
- * A voter alone with a few members: what it commits, what it finds again after a restart, and what
- * becomes of its disk when it is rescued. Its disk is quick. Time is in milliseconds.
+ * A voter alone with a few members: what it commits, what it finds after a restart, and what
+ * becomes of its disk when it is rescued. Its disk is fast. Time is in milliseconds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -230,7 +230,7 @@ static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 	order(ENTRY_ALLOW, "b", 2);
 	run(20UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 2);
-	/* The first order comes again, late. This voter has never proposed it since it started, and
+	/* The first order comes again, late. This voter has not proposed it since it started, but
 	 * still knows that it was obeyed. */
 	order(ENTRY_FORBID, "b", 1);
 	run(20UL * LEASE);
@@ -363,8 +363,8 @@ static void test_what_cannot_be_rescued(void **context)
 	disk.snapshot.size++;
 }
 
-/* A member that lies may say that it is a leader. What it calls a snapshot must not even reach the
- * disk, or this voter could never start again. */
+/* A member that lies may claim to be a leader. Bytes that it calls a snapshot must not reach the
+ * disk; otherwise this voter could never start again. */
 static void test_a_snapshot_that_is_none_is_refused(void **context)
 {
 	(void)context;

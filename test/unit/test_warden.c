@@ -1,6 +1,6 @@
 /*
- * A voter's side and a member's side of the membership, talking to each other: one voter, whose log
- * commits what it is told to, and a few members. Time is in milliseconds.
+ * A voter's side and a member's side of the membership, talking to each other. There is one voter,
+ * whose log commits what it is told to, and a few members. Time is in milliseconds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -298,8 +298,8 @@ static void test_a_removal_does_not_wait_for_the_next_beat(void **context)
 	                warden_patience(LEASE * MS) / MS + 3);
 }
 
-/* A renewal counts from when it was committed, and not from the moment before at which the voter
- * looked at its clock: the member may not know of the removal for as long as that. */
+/* A renewal counts from when it was committed, not from the earlier moment at which the voter last
+ * read its clock. Otherwise the member could be removed that much too early. */
 static void test_a_renewal_is_noted_when_it_is_committed(void **context)
 {
 	(void)context;
@@ -337,7 +337,7 @@ static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
 	assert_true(deadlines[0] > before && deadlines[0] <= sent_last + LEASE);
 }
 
-/* An operator's order, with an id of its own. */
+/* Gives an operator's order, with an id of its own. */
 static void order(enum entry_kind kind, const char *name)
 {
 	static uint64_t number;
@@ -431,7 +431,7 @@ static void test_strangers_do_not_take_the_room_of_members(void **context)
 	assert_true(state_forbids(warden_state(warden), entry_text_of("witness")));
 }
 
-/* A node that invents processes displaces its own, not those of others. */
+/* A node that invents processes displaces only processes of its own name. */
 static void test_processes_of_one_name_find_a_limit(void **context)
 {
 	struct out petition;
@@ -552,7 +552,7 @@ static void test_one_of_two_without_a_link_goes_and_stays_away(void **context)
 	assert_int_equal(changes, before);
 }
 
-/* Both are candidates: they must not keep each other out. */
+/* Both are candidates. They must not keep each other from joining. */
 static void test_one_of_two_candidates_without_a_link_joins(void **context)
 {
 	(void)context;
@@ -647,7 +647,7 @@ static void test_who_leaves_is_out_at_once(void **context)
 	assert_null(state_name(warden_state(warden), entry_text_of("b")));
 }
 
-/* A new epoch would serve nobody before the silent member has reported, or is removed. */
+/* In a new epoch nobody would be served before the silent member has reported, or is removed. */
 static void test_a_leave_waits_while_a_member_is_silent(void **context)
 {
 	(void)context;
@@ -662,7 +662,7 @@ static void test_a_leave_waits_while_a_member_is_silent(void **context)
 		assert_true(is_member(1));
 		run(1);
 	}
-	/* Both go in one entry. */
+	/* The leave and the removal are in one entry. */
 	assert_false(is_member(1));
 	assert_int_equal(warden_state(warden)->epoch, epoch + 1);
 }
@@ -783,7 +783,7 @@ static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **co
 }
 
 /* A petition is forgotten after many others. Its acknowledgement must not renew the lease from the
- * time of a petition that has its place by now. */
+ * time of a later petition, which is now in its slot. */
 static void test_an_acknowledgement_of_a_forgotten_petition_is_nothing(void **context)
 {
 	struct out out;
@@ -844,7 +844,7 @@ static void test_a_voter_that_lags_behind_is_not_believed_about_a_removal(void *
 	assert_false(tenant_removed(tenants[3]));
 	assert_true(tenant_bulletin(tenants[3], out.bytes, out.bytes_count));
 	assert_false(tenant_removed(tenants[3]));
-	/* If the voters have changed their mind again, the node is told once. */
+	/* The voters have removed the name again. The node learns this once. */
 	behind.index = warden_state(warden)->index + 1;
 	bulletin_write_view(&out, &behind, "d", false, 0, NULL, 0);
 	assert_true(tenant_bulletin(tenants[3], out.bytes, out.bytes_count));
@@ -870,7 +870,7 @@ static void test_a_witness_is_never_a_member(void **context)
 	run(4 * LEASE);
 	assert_true(is_member(0));
 	assert_false(is_member(1));
-	/* But it can vote, which the member without a data directory cannot. */
+	/* But the witness can vote, which the member without a data directory cannot. */
 	assert_int_equal(warden_standing(warden, &standing), 1);
 	assert_int_equal(standing[0].server, 77);
 	assert_true(standing[0].eligible && standing[0].witness);
@@ -910,7 +910,7 @@ static void test_a_version_is_spoken_when_all_can(void **context)
 	run(2 * LEASE);
 	assert_true(is_member(0) && is_member(1));
 	assert_int_equal(warden_state(warden)->version, 1);
-	/* The old one comes back as a newer program. */
+	/* The old process comes back as a newer program. */
 	tenant_destroy(tenants[0]);
 	tenants[0] = NULL;
 	run(2 * LEASE);
@@ -969,7 +969,7 @@ static void test_members_learn_who_the_voters_are(void **context)
 	assert_int_equal(tenant_electors(tenants[0])->index, 5);
 	assert_int_equal(tenant_electors(tenants[0])->count, 2);
 	assert_string_equal(tenant_electors(tenants[0])->list[1].address, "host:3");
-	/* An older list is no news. */
+	/* An older list is ignored. */
 	electors_clear(&electors, 4);
 	electors_add(&electors, 79, entry_text_of("d"), entry_text_of("host:4"));
 	warden_electors(warden, &electors);

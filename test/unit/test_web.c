@@ -82,7 +82,7 @@ static void test_an_order_is_a_name_and_a_fence(void **state)
 	assert_int_equal(request_break(plain, strlen(plain) - 1, &order, &problem), -1);
 	static const char zero[] = "{\"fence\": 0, \"name\": \"a\"}";
 	assert_int_equal(request_break(zero, strlen(zero), &order, &problem), -1);
-	/* The node shows the byte 80 so: nobody knows which lock is meant. */
+	/* The node shows the byte 80 in this way, so nobody knows which lock is meant. */
 	static const char byte[] = "{\"fence\": 1, \"name\": \"a\\\\x80\"}";
 	assert_int_equal(request_break(byte, strlen(byte), &order, &problem), -1);
 	assert_non_null(strstr(problem.text, "another name"));
@@ -129,7 +129,7 @@ static void test_waiters_are_counted_before_lists_are_shortened(void **state)
 	assert_string_equal(text, expected);
 	free(text);
 	json_decref(waiting);
-	/* Only the lock whose waiters may be more says so. */
+	/* Only a lock that may have more waiters says so. */
 	assert_true(json_is_true(json_object_get(json_array_get(locks, 0), "waiters_more")));
 	assert_null(json_object_get(json_array_get(locks, 2), "waiters_more"));
 	json_decref(locks);
@@ -318,7 +318,7 @@ static void test_a_busy_node_is_listened_to_less_and_less(void **state)
 		assert_false(pace_is_paused(&pace, now));
 		assert_true(pace_is_busy(&pace));
 	}
-	/* A calm second, without any change: it begins anew with a short pause. */
+	/* After a calm second, without any change, pauses begin with a short one again. */
 	pace_begin(&pace, now);
 	pace_look(&pace, now + 999);
 	assert_true(pace_is_busy(&pace));
@@ -432,7 +432,8 @@ static void test_a_slow_viewer_skips_and_is_told(void **state)
 		snprintf(data, sizeof(data), "%d", i);
 		feed_publish(feed, i == 40 ? FEED_STATE : FEED_CHANGES, "event", data);
 	}
-	/* Read as many events as the ring has: nothing is missed, and what was begun is ended. */
+	/* Read as many events as the ring has. Nothing is missed, and an event that was begun is
+	 * ended. */
 	const char *text = read_all(feed, slow);
 	assert_int_equal(strncmp(text, "anges\ndata: long\n\nevent: event\ndata: 0\n\n", 40), 0);
 	assert_null(strstr(text, "skipped"));
