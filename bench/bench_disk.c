@@ -1,13 +1,16 @@
 /*
- * What a voter costs its disk: three servers of the replicated log with disks of their own, in virtual time.
+ * Measures what a voter costs its disk: three servers of the replicated log, each with a disk of
+ * its own, in virtual time.
  *
- * First an idle cluster with a lease of 3 s: renewals are gathered for a twelfth of the lease, so that the
- * log gets an entry every 250 ms. It counts the calls of fdatasync and fsync of each voter. Then 36,000 renewals
- * and 1,000 views as fast as they go, and the bytes that are left in the directory.
+ * First comes an idle cluster with a lease of 3 s. Renewals are gathered for a twelfth of the
+ * lease, so that the log gets an entry every 250 ms. The calls of fdatasync and fsync of each voter
+ * are counted. Then come 36,000 renewals and 1,000 views as fast as possible, and the bytes that
+ * are left in the directory are counted.
  *
- * usage: bench_disk [DIRECTORY]     where the disks are made; /dev/shm unless given, or /tmp
+ * usage: bench_disk [DIRECTORY]     where the disks are made; default: /dev/shm, or else /tmp
  *
- * The figures do not depend on how fast the disks are, so the suite runs it, too. Exit 1: one is too large.
+ * The figures do not depend on how fast the disks are, so the test suite runs it too. Exits with 1
+ * if a figure is too large.
  */
 #include "disk.h"
 #include "must.h"
@@ -29,7 +32,7 @@ enum {
 	LEASE_MS = 3000,
 	GATHER_MS = LEASE_MS / 12,
 	IDLE_MS = 60000,
-	TICKS = 12000, /* of three renewals each */
+	TICKS = 12000, /* entries of three renewals each */
 	VIEWS = 1000,
 	SNAPSHOT_EVERY = 1000,
 	LETTERS_MAX = 1 << 12,
@@ -61,7 +64,7 @@ static uint64_t now = 1000;
 static const struct state_settings settings = {
         .lease_ns = LEASE_MS * UINT64_C(1000000), .base = 1000, .block = 1000};
 
-/* SQLite calls these instead of those of the C library. */
+/* SQLite calls these functions instead of those of the C library, so that calls are counted. */
 
 int fdatasync(int file)
 {

@@ -1,6 +1,7 @@
 /*
- * How long baton_left takes: bench_left SOCKET. A program that asks before every deed must not
- * notice it. The best of many rounds, because others use this machine too.
+ * Measures how long baton_left takes: bench_left SOCKET. A program that calls it before every
+ * action must not notice the cost. The best of many rounds counts, because others use this machine
+ * too.
  */
 #include "clock.h"
 

@@ -4,8 +4,8 @@
  * in a table, and a mutex that nobody else wants is locked and unlocked.
  *
  * Memory is what malloc has given, tables and rounding included. Each time is the best of several
- * rounds, interleaved with the yardstick. "bench_node lock COUNT [RULES]" only does that many LOCK +
- * UNLOCK, with so many rules, for bench/instructions; "bench_node rules" only measures rules.
+ * rounds, interleaved with the yardstick. "bench_node lock COUNT [RULES]" only does that many LOCK
+ * + UNLOCK, with so many rules, for bench/instructions; "bench_node rules" only measures rules.
  */
 #include "node.h"
 #include "registry.h"
@@ -163,7 +163,7 @@ static void use(struct cluster *cluster, uint32_t member, const char *name)
 	pump(cluster);
 }
 
-/* Measures locks that each of some members has used, and that rest: what one costs a node that
+/* Measures idle locks that some members have used: how much memory such a lock costs each node that
  * knows it. */
 static double measure_memory(const char *algorithm, uint32_t count, uint32_t members)
 {
@@ -249,8 +249,7 @@ static void measure_time(const char *algorithm, uint32_t count)
 			struct entry *entry =
 			        find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_lock(&entry->mutex);
-			/* Searches again, because the node is not told either where it was
-			 * found. */
+			/* Search again: the node is not told either where the lock was found. */
 			entry = find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_unlock(&entry->mutex);
 		}
@@ -273,8 +272,9 @@ static void measure_time(const char *algorithm, uint32_t count)
 static const uint32_t gids[] = {100, 27, 44, 1000};
 static const struct subject client = {.uid = 1000, .gids = gids, .gids_count = 4};
 
-/* Makes rules of which only the last allows the locks of this benchmark. The others are about the
- * client, too, but about other locks, which takes longest. Returns NULL for none. */
+/* Makes rules of which only the last allows the locks of this benchmark. The other rules are about
+ * the same client but about other locks, which is the slowest case. Returns NULL if `count` is
+ * 0. */
 static struct rules *make_rules(uint32_t count)
 {
 	struct rules *rules = count != 0 ? rules_create() : NULL;

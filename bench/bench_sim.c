@@ -1,12 +1,13 @@
 /*
- * The simulator compared with a bare loop over a binary heap, in one run. An event is one that was
- * taken from the queue.
+ * Compares the simulator with a bare loop over a binary heap, in one run. An event counts when it
+ * is taken from the queue.
  *
  * Each line is one simulated run: neilsen on a star. The yardstick is a loop that takes the
  * earliest of as many pending events as the simulation has, and pushes another after a delay of the
- * same kind: no step, no message, no measurement. Python's heapq does the same for comparison. Each
- * figure is the best of several rounds, interleaved, each in a process of its own so that memory
- * can be told apart.
+ * same kind. It has no steps, no messages and no measurement. Python's heapq does the same for
+ * comparison. Each figure is the best of several rounds. The rounds of all programs are
+ * interleaved, and each runs in a process of its own, so that their memory can be measured
+ * separately.
  */
 #include "random.h"
 #include "sim.h"
@@ -125,7 +126,7 @@ static struct measured run_sim(const struct work *work)
 	        .entries = work->entries,
 	        .seed = 1,
 	        .load = strcmp(work->load, "heavy") == 0 ? LOAD_HEAVY : LOAD_POISSON,
-	        /* A node is inside a third of the time: most nodes are about to ask. */
+	        /* A node is inside a third of the time, so most nodes are about to ask. */
 	        .interval = (uint64_t)work->nodes * 6 * MILLION,
 	        .delay = delay_of(work),
 	        .cs = {DISTRIBUTION_CONSTANT, MILLION, 0},

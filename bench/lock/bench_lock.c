@@ -6,7 +6,8 @@
  *
  * Rounds are interleaved (yardstick, baton, yardstick, …), and the median of the rounds' ratios is
  * printed, because machines are noisy. "one core": everything is pinned to one core; "free":
- * nothing is pinned. PART is one of local, turns, growth, tls and page; all are measured without it.
+ * nothing is pinned. PART is one of local, turns, growth, tls and page; all are measured without
+ * it.
  */
 #include "bare.h"
 
