@@ -279,9 +279,9 @@ class Single(WebTest):
         self.assertEqual([status["asked"] for status in joins[1]()], ["b"] * 40)
         # A scrape does not take a server that has much to do for a node that does not answer.
         self.assertEqual([metrics["baton_up"] for metrics in joins[2]()], [1] * 40)
-        # Some asked before the others came: at most one question of each kind was under way then.
-        self.assertLessEqual(node.count("STATUS"), 3)
-        self.assertLessEqual(node.count("INFO"), 3)
+        # A server that is connected may not have read every request yet, so some ask again. Without sharing, 80 and 40 ask.
+        self.assertLess(node.count("STATUS"), 20)
+        self.assertLess(node.count("INFO"), 10)
 
     def test_a_node_is_given_up_for_silence_and_not_for_a_long_answer(self):
         node, web = self.pretended()
