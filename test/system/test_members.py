@@ -9,7 +9,7 @@ import time
 import unittest
 
 from baton import BATON
-from cluster import LONG_LEASE, Cluster, Node, environment, free_port, until
+from cluster import LONG_LEASE, PATIENCE_S, Cluster, Node, environment, free_port, until
 from resp import Closed, Wrong
 
 LEASE_S = 1
@@ -113,6 +113,24 @@ class Orders(unittest.TestCase):
                 self.assertEqual(client.call("MEMBER", "INVITE", "nobody"), "OK")
             with cluster[third].client() as client:
                 self.assertEqual(client.call("MEMBER", "REMOVE", "nobody"), "OK")
+
+    def test_an_operator_does_not_wait_for_a_node_that_is_stopped(self):
+        """The node is stopped while it waits for the voters, which are stopped too."""
+        with Cluster(3, *LONG_LEASE) as cluster:
+            for node in cluster[1:]:
+                node.signal(signal.SIGSTOP)
+            with subprocess.Popen([BATON, "member", "remove", "n3", "-S", cluster[0].socket], stderr=subprocess.PIPE, text=True,
+                                  env=environment()) as order:
+                cluster[0].says("removes n3")
+                cluster[0].signal(signal.SIGSTOP)
+                try:
+                    err = order.communicate(timeout=PATIENCE_S)[1]
+                finally:
+                    order.kill()
+                    for node in cluster:
+                        node.signal(signal.SIGCONT)
+            self.assertEqual(order.returncode, 69, err)
+            self.assertIn("the node does not answer, and the voters may yet obey the order", err)
 
     def test_a_node_that_has_left_is_kept_out(self):
         """It is neither a member nor a voter, and nobody knows its name when it is removed. The order is given to a member that

@@ -19,6 +19,9 @@
 /* How often, and for how many leases, to check whether an order has been carried out. */
 enum { LOOK_MS = 50, LEASES_MAX = 4 };
 
+/* A node waits ten seconds for the voters, then it answers that they have not confirmed the order. */
+enum { ORDER_S = 10 + SERVICE_ANSWER_S };
+
 /* --- asking --- */
 
 static const char *text_of(const json_t *object, const char *key)
@@ -60,8 +63,10 @@ static void print_members(const json_t *answer)
 static json_t *ask_members(struct baton *baton, int *ret_code)
 {
 	char *text = NULL;
-	int error = baton_members(baton, &text);
 
+	service_expect("member", SERVICE_ANSWER_S, "");
+	int error = baton_members(baton, &text);
+	service_answered();
 	return service_json("member", baton, error, text, ret_code);
 }
 
@@ -167,7 +172,9 @@ static int give_order(struct baton *baton, const char *verb, const char *name, u
 
 	if (code != EXIT_HELD)
 		return code;
+	service_expect("member", ORDER_S, ", and the voters may yet obey the order");
 	int error = baton_member(baton, orders[order].act, name);
+	service_answered();
 	if (error != 0) {
 		int unavailable = service_problem("member", baton, error);
 		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;
@@ -191,8 +198,10 @@ static int give_order(struct baton *baton, const char *verb, const char *name, u
 static int invite(struct baton *baton, uint64_t valid_ms, bool json)
 {
 	char *token;
-	int error = baton_invite(baton, valid_ms, &token);
 
+	service_expect("member", ORDER_S, "");
+	int error = baton_invite(baton, valid_ms, &token);
+	service_answered();
 	if (error != 0) {
 		int unavailable = service_problem("member", baton, error);
 		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;

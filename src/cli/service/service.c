@@ -17,8 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANSWER_S = 5 };
-
 void fill_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -56,12 +54,15 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 	return 0;
 }
 
-static const char *reaching; /* the command that waits for an answer */
+/* The command that waits for an answer, and what else to say if there is none. */
+static const char *expecting, *unanswered;
+static struct sigaction before_expecting;
 
 static void give_up(int signal)
 {
-	char text[64];
-	int size = snprintf(text, sizeof(text), "baton %s: the node does not answer\n", reaching);
+	char text[256];
+	int size = snprintf(text, sizeof(text), "baton %s: the node does not answer%s\n", expecting,
+	                    unanswered);
 	ssize_t written = write(STDERR_FILENO, text, (size_t)size);
 
 	(void)signal;
@@ -69,17 +70,29 @@ static void give_up(int signal)
 	_exit(EXIT_UNAVAILABLE);
 }
 
+void service_expect(const char *command, unsigned seconds, const char *else_say)
+{
+	const struct sigaction action = {.sa_handler = give_up};
+
+	expecting = command;
+	unanswered = else_say;
+	sigaction(SIGALRM, &action, &before_expecting);
+	alarm(seconds);
+}
+
+void service_answered(void)
+{
+	alarm(0);
+	sigaction(SIGALRM, &before_expecting, NULL);
+}
+
 int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms)
 {
-	struct sigaction before, action = {.sa_handler = give_up};
 	char name[BATON_NAME_MAX + 1];
 
-	reaching = command;
-	sigaction(SIGALRM, &action, &before);
-	alarm(ANSWER_S);
+	service_expect(command, SERVICE_ANSWER_S, "");
 	int error = baton_node(baton, name, ret_lease_ms);
-	alarm(0);
-	sigaction(SIGALRM, &before, NULL);
+	service_answered();
 	return error == 0 ? 0 : service_problem(command, baton, error);
 }
 
