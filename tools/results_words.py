@@ -17,7 +17,7 @@ Each is shown by one of these commands, at every size where it fails:
 """
 
 OTHER = """\
-The document is about an algorithm that could not be run. Burns' 0.15N log(N) is a lower bound for every algorithm on a ring.
+One claim could not be tested, because the document does not give its algorithm. Burns' 0.15N log(N) is a lower bound for every algorithm on a ring.
 The chapter says that some algorithm reaches it, but names none, and no algorithm here does. All other claims are tested as
 the document means them: Maekawa's claims with committees of about √N
 (planes and cyclic difference covers, at every size), Raynal's count of Lamport's algorithm with every request acknowledged
@@ -30,7 +30,7 @@ The {count} claims of documents that are not counted here compare one algorithm 
 an election.
 
 [results.csv](results.csv) has a row for every claim: what was measured at the sizes that are listed, on one of the topologies
-that the claim is about; several values belong to several sizes. The column *states* means that the bound also holds in every
+that the claim is about; if a cell has several values, they are for these sizes, in the same order. The column *states* means that the bound also holds in every
 interleaving of three or four nodes, and says how many states these have. *The rules* means that the claim is in no document
 but follows from the rules of the algorithm. The figures
 are those of the mended texts: the printed text of Hélary's algorithm floods some copies twice and can take more than 2n

@@ -426,8 +426,8 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
  * holder has stopped or that time is over; until then baton_status shows the holder as "losing".
  *
  * Returns 0, or an error: BATON_ENOTHELD (nobody holds the lock with this fence); BATON_EFENCE
- * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has the
- * lock); BATON_ENAME; or one of the errors above. After BATON_ECONNECTION the lock may or may not
+ * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and the
+ * holder is at none of those that did); BATON_ENAME; or one of the errors above. After BATON_ECONNECTION the lock may or may not
  * have been broken.
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);

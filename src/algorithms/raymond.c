@@ -343,9 +343,9 @@ static uint32_t first_place(const struct site *site, const struct state *node)
 }
 
 /*
- * At rest the queues make a tree. The token visits this tree in order. For a neighbour in a queue
- * it goes to that neighbour, serves all that wait on that side, and comes back, because the node
- * that passed it on has asked for it again. A node's NEXT is the way back.
+ * At rest the queues make a tree. The token visits this tree in order. When a queue names a
+ * neighbour, the token goes there, serves everybody who waits on that side, and comes back, because
+ * the node that passed the token on has asked for it again. A node's NEXT is the way back.
  */
 static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
 {

@@ -2,13 +2,13 @@
  * The checker's search: every state that can be reached, breadth first.
  *
  * If every step leads to the next level, breadth-first order visits each state after all its
- * predecessors. Then the numbers of messages and of bypasses of all runs are known at once.
+ * predecessors. Then this one pass also finds the numbers of messages and of bypasses of all runs.
  * Otherwise, if every run ends, a second pass visits the states in such an order.
  *
  * Both passes go in rounds. In a round each thread lists the steps that are possible in some states
  * of the level, its own states first, and then looks up the states they lead to. Looking up many at
  * once allows prefetching. All threads share one set of states. What only one thread may do, such
- * as enlarging its table, happens between rounds.
+ * as enlarging the table of that set, happens between rounds.
  */
 #ifndef LAB_SEARCH_H
 #define LAB_SEARCH_H

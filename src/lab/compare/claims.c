@@ -22,11 +22,11 @@ static const char token_twice[] =
         "the request; on Dijkstra's ring the request stops at the token, and both together take "
         "N - 1 messages on average";
 static const char one_hop_more[] =
-        "it can take n + 1: if PONG is lost just after a meeting, no process has the new number "
-        "yet";
+        "if PONG is lost just after a meeting, no process has the new number yet, so the loss can "
+        "take N + 1 hops to be noticed";
 static const char ring_twice[] =
-        "the initiator's number needs n - 1 messages to reach the greatest process, and that "
-        "process's own needs n to come back: 2n - 1";
+        "the initiator's number needs N - 1 messages to reach the greatest process, and that "
+        "process's own needs N to come back: 2N - 1";
 
 /* Neilsen claims "significantly less overhead" than the algorithms of his second chapter have. We
  * take this to mean at most half of theirs. */

@@ -20,11 +20,11 @@ enum quantity {
 	LIGHT_MEAN, /* messages for an entry under light load, mean */
 	LIGHT_MIN,  /* fewest messages for a single entry, including runs in which delays vary */
 	LIGHT_MAX,
-	LIGHT_ASKED_MIN,  /* fewest messages for an entry that has to ask */
-	LIGHT_TOKEN_MIN,  /* fewest messages with the token for an entry that has to ask */
-	LIGHT_TOKEN_MAX,  /* most messages with the token for an entry that has to ask */
-	LIGHT_OTHERS_MIN, /* fewest messages without the token for an entry that has to ask */
-	LIGHT_OTHERS_MAX, /* most messages without the token for an entry that has to ask */
+	LIGHT_ASKED_MIN, /* fewest messages for an entry that has to ask */
+	LIGHT_TOKEN_MIN, /* fewest messages that carry the token, for an entry that has to ask */
+	LIGHT_TOKEN_MAX, /* most messages that carry the token, for an entry that has to ask */
+	LIGHT_OTHERS_MIN, /* fewest messages that do not carry the token, for an entry that has to ask */
+	LIGHT_OTHERS_MAX, /* most messages that do not carry the token, for an entry that has to ask */
 	/* The next three are times in message delays. If a claim is about the longest delay, runs
 	 * in which delays vary count too, in units of the longest delay. */
 	LIGHT_RESPONSE_MAX, /* the longest time from request to entry */

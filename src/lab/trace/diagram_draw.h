@@ -47,7 +47,7 @@ struct hidden_token {
 	uint32_t to;
 };
 
-/* A node waits, and another would have to act. */
+/* `node` waits for ever, because `other` does not do what `node` waits for. */
 struct wait {
 	uint32_t node, other;
 };

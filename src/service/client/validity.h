@@ -27,7 +27,7 @@ struct validity_answers {
 	_Atomic uint64_t asked_ns;
 	/* until when the locks are certainly held, by the answers so far */
 	_Atomic uint64_t until_ns;
-	_Atomic uint64_t lapses; /* the lapses in the last answer */
+	_Atomic uint64_t lapses; /* how often the node's lease had lapsed by its last answer */
 	_Atomic uint64_t ask_ns; /* when to ask the next question */
 };
 

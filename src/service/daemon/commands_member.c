@@ -248,8 +248,8 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 		                   "needs no invitation; see 'baton cert'");
 	if (!credentials_ca_digest(daemon->credentials, token.ca))
 		return reply_wrong(client,
-		                   "this node's certificate is not signed by the CA itself, "
-		                   "so that an invitation cannot name the CA");
+		                   "no invitation can be made here: it must name the CA, and "
+		                   "this node's certificate is not signed by the CA itself");
 	if (member_tenant(daemon->member) == NULL)
 		return reply_wrong(client, "this node belongs to no cluster yet");
 	token_draw(&token);

@@ -177,8 +177,9 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 	candidates->prospects_count++;
 }
 
-/* The graph of the next view must be connected. Drops prospects that the named links do not connect
- * with the members or, if there are no members, with most other prospects. */
+/* The graph of the next view must be connected. Drops prospects that the links of --links do not
+ * connect with the members. If there are no members, only the largest connected group of prospects
+ * stays. */
 static void keep_connected(struct candidates *candidates, const struct agreed_state *state,
                            struct petitioners *petitioners, const struct wiring *wiring)
 {
