@@ -7,8 +7,8 @@
  * A request floods the network. Each copy carries the names of the nodes that have received the
  * request or are about to, and is not sent to them again. A node remembers from which neighbour a
  * request came, and the token goes back along these marks. The token carries, in lud, each node's
- * clock at the time when it last gave the token away. A request that is not younger than that has
- * been served.
+ * clock at the time when it last gave the token away. A request has been served if its time is not
+ * greater than its origin's clock in lud.
  *
  * Network: connected, no loss, any order. A node knows the names of its neighbours and nothing else
  * about the graph. It uses the number of nodes only as a bound on the names, for the size of its
@@ -17,8 +17,8 @@
  * Departures. min(X) takes the couple with the smallest time, and among equal times the one with
  * the smallest origin. The printed text compares the origin first, so that nodes with small names
  * that ask again and again are always chosen before the others. A request is new if it is younger
- * than all that were ever received from its origin, as the comment in receive_request says. The
- * printed test looks only at req_array, so that a copy that arrives after the token has passed
+ * than all that were ever received from its origin, as the comment in the paper's procedure
+ * receive_request says. The printed test looks only at req_array, so that a copy that arrives after the token has passed
  * counts as a new request and is flooded again. --param text=printed:min and text=printed:seen
  * bring the printed rules back. The lists of req_array are sorted by origin, because nothing
  * depends on the order of arrival. lud is empty at nodes without the token. The token carries each

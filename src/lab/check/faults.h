@@ -35,7 +35,7 @@ struct faults {
 enum sought {
 	SOUGHT_ANY,
 	SOUGHT_TWO_INSIDE,
-	SOUGHT_ALL_WAIT, /* nothing can happen, and every node that has not crashed waits */
+	SOUGHT_ALL_WAIT, /* that too, or nothing can happen and every node that has not crashed waits */
 };
 
 static inline bool faults_any(const struct faults *faults)

@@ -18,7 +18,8 @@ struct watch {
 	int flag;  /* an eventfd, readable while a loss was not reported yet */
 	int timer; /* a timerfd, readable when leases_look must be called */
 	struct exchange events;
-	int answers_pending; /* how many messages on `events` are answers, before the first event */
+	/* how many answers are still to be read from `events`; they come before the first event */
+	int answers_pending;
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
 	/* Why the wanted lock was lost, in the node's words; or "". */
 	char gone_why[BATON_NAME_MAX + 64];

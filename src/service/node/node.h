@@ -476,7 +476,7 @@ struct node_bytes {
 /* When a waiting client is let in, as far as its own member knows. */
 enum node_status_turn {
 	STATUS_TURN_NEXT, /* the client is let in when its member is let in next */
-	STATUS_TURN_NOW,  /* the client is let in before its member leaves */
+	STATUS_TURN_NOW, /* its member is inside, and lets the client in before it gives the lock away */
 	/* The client is let in only after its member has asked again, because other clients of that
 	 * member come first. */
 	STATUS_TURN_LATER,
