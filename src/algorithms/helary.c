@@ -15,18 +15,18 @@
  * arrays.
  *
  * Departures. min(X) takes the couple with the smallest time, and among equal times the one with
- * the smallest origin. The printed text compares the origin first, so that nodes with small names
- * that ask again and again are always chosen before the others. A request is new if it is younger
- * than all that were ever received from its origin, as the comment in the paper's procedure
- * receive_request says. The printed test looks only at req_array, so that a copy that arrives after the token has passed
- * counts as a new request and is flooded again. --param text=printed:min and text=printed:seen
- * bring the printed rules back. The lists of req_array are sorted by origin, because nothing
- * depends on the order of arrival. lud is empty at nodes without the token. The token carries each
- * element of lud that is not -1, with its name. So a node that never gave the token away takes no
- * room.
+ * the smallest origin. The printed text compares the origin first, so that nodes with small
+ * names that ask again and again are always chosen before the others. A request is new if it is
+ * younger than all that were ever received from its origin, as the comment in the paper's
+ * procedure receive_request says. The printed test looks only at req_array, so that a copy that
+ * arrives after the token has passed counts as a new request and is flooded again. --param
+ * text=printed:min and text=printed:seen bring the printed rules back. The lists of req_array
+ * are sorted by origin, because nothing depends on the order of arrival. lud is empty at nodes
+ * without the token. The token carries each element of lud that is not -1, with its name. So a
+ * node that never gave the token away takes no room.
  *
- * The paper says that a running network can be reconfigured by updating the neighbours. That is not
- * enough; see `linked`. --param text=printed:rewire does only that.
+ * The paper says that a running network can be reconfigured by updating the neighbours. That is
+ * not enough; see `linked`. --param text=printed:rewire does only that.
  *
  * `--param broadcast=flood` leaves out the control part, to show how much it saves: a process
  * passes a request on to all its neighbours except the one that it came from ("i)" of section 3,

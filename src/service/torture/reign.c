@@ -280,10 +280,11 @@ static uint64_t hears_since(const struct reign *reign, const struct reign_propos
 }
 
 /*
- * Judges a renewal. If a member has confirmed none of the leader's acknowledgements for half a lease,
- * its lease must not be renewed any more. Time in which the member or the leader was stopped does not count, nor time
- * in which the leader did not hear the member. The time begins again with every election, because
- * an old leader may lead again and not know that it was replaced in between.
+ * Judges a renewal. If a member has confirmed none of the leader's acknowledgements for half a
+ * lease, its lease must not be renewed any more. Time in which the member or the leader was
+ * stopped does not count, nor time in which the leader did not hear the member. The time begins
+ * again with every election, because an old leader may lead again and not know that it was
+ * replaced in between.
  */
 static const char *judge_renewal(struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
