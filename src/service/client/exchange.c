@@ -297,7 +297,7 @@ static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t r
 	bool any = false;
 	int fed = 1;
 
-	secure_input(exchange->secure, bytes, size);
+	secure_received(exchange->secure, bytes, size);
 	while (fed == 1 && (size = secure_read(exchange->secure, bytes, room)) > 0) {
 		any = true;
 		fed = feed(exchange, bytes, size, why);

@@ -217,7 +217,7 @@ int secure_open(int fd, const char *host, const char *address, const struct secu
 
 /* --- bytes --- */
 
-void secure_input(struct secure *secure, const char *bytes, size_t size)
+void secure_received(struct secure *secure, const char *bytes, size_t size)
 {
 	tls_input(secure->tls, (const uint8_t *)bytes, size);
 }

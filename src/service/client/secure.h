@@ -45,7 +45,7 @@ bool secure_is_ours(const struct secure *secure);
 bool secure_claim(struct secure *secure);
 
 /* Takes bytes that came from the socket. Then secure_read must be called until it returns 0. */
-void secure_input(struct secure *secure, const char *bytes, size_t size);
+void secure_received(struct secure *secure, const char *bytes, size_t size);
 /* Returns how many decrypted bytes are in `room`; 0: there are no more. */
 size_t secure_read(struct secure *secure, char *room, size_t size);
 /* Returns 0; BATON_ECONNECTION if the node sends nothing more; or BATON_EACCESS if TLS has
