@@ -364,8 +364,8 @@ const struct help_text service_helps[] = {
          "                      with 'leads' or 'ended'\n"
          "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
          "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP
-         "  --json              one JSON object a line: fence, node, value, silent; with -a\n"
-         "                      also \"leads\". If no leader is known, fence, node and\n"
+         "  --json              one JSON object a line: fence, node, value, silent; with\n"
+         "                      -a also \"leads\". If no leader is known, fence, node and\n"
          "                      value are null, and silent_members lists the nodes\n"
          "\n"
          "Exit: 2 bad usage; 69 no node, or the connection ended; 77 not permitted.\n"
