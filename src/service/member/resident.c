@@ -33,6 +33,7 @@ struct resident {
 	/* When to acknowledge the frames that arrived; NODE_NEVER: there are none. */
 	uint64_t acknowledge_at;
 	bool departs;      /* this process was told to leave, and does not want to join again */
+	bool removal_news; /* the driver is yet to learn that tenant_removed has changed */
 	uint64_t overflow; /* the epoch of a frame that could not be kept; 0: none */
 	STAILQ_HEAD(, resident_outcome) outcomes;
 	struct resident_outcome *taken;
@@ -349,7 +350,7 @@ static void pump_tenant(struct resident *resident)
 			break;
 		case TENANT_REMOVED:
 			stay_out(resident);
-			put(resident, RESIDENT_REMOVED, 0);
+			resident->removal_news = true;
 			break;
 		case TENANT_ELECTORS:
 			put(resident, RESIDENT_ELECTORS, 0);
@@ -379,6 +380,13 @@ bool resident_effect(struct resident *resident, struct resident_effect *ret_effe
 			ret_effect->kind = RESIDENT_NODE;
 			return true;
 		}
+	}
+	/* The node may have granted locks just before it learned that an operator has removed it.
+	 * Their clients are told first. */
+	if (resident->removal_news) {
+		resident->removal_news = false;
+		ret_effect->kind = RESIDENT_REMOVED;
+		return true;
 	}
 	/* Choose the peers to dial only when there is nothing else to do. */
 	if (resident->ties_at > resident->now)
