@@ -3,6 +3,8 @@
  */
 #include "bare.h"
 
+#include "tls.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -95,7 +97,7 @@ struct process {
 	int index, count, messages;
 	uv_loop_t loop;
 	uv_tcp_t to[PROCESSES_MAX];
-	bool linked[PROCESSES_MAX];
+	struct tls *tls[PROCESSES_MAX]; /* the TLS of each stream; NULL: it has none */
 	uv_pipe_t client;
 	struct ring *ring;
 };
@@ -104,8 +106,17 @@ static void send_to(struct process *process, int to, char kind, int about)
 {
 	char message[MESSAGE_SIZE] = {kind, (char)about};
 	uv_buf_t buf = uv_buf_init(message, sizeof(message));
+	struct tls *tls = process->tls[to];
+	const uint8_t *bytes;
 
+	if (tls != NULL) {
+		tls_write(tls, (const uint8_t *)message, sizeof(message));
+		size_t size = tls_output(tls, &bytes);
+		buf = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)size);
+	}
 	uv_try_write((uv_stream_t *)&process->to[to], &buf, 1);
+	if (tls != NULL)
+		tls_written(tls, buf.len);
 }
 
 static void on_token(struct process *process)
@@ -129,16 +140,32 @@ static void on_client_back(uv_stream_t *stream, ssize_t size, const uv_buf_t *bu
 	atomic_fetch_add_explicit(&process->ring->turns, 1, memory_order_relaxed);
 }
 
+static void take(struct process *process, const char *bytes, size_t size)
+{
+	for (size_t at = 0; at + MESSAGE_SIZE <= size; at += MESSAGE_SIZE) {
+		if (bytes[at] == TOKEN)
+			on_token(process);
+		else if (process->index == 0 && bytes[at + 1] != 0)
+			send_to(process, bytes[at + 1], REQUEST, bytes[at + 1]);
+	}
+}
+
 static void on_message(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 {
+	static char decrypted[1 << 15];
 	struct process *process = stream->data;
+	struct tls *tls = process->tls[(uv_tcp_t *)stream - process->to];
+	size_t got;
 
-	for (ssize_t at = 0; at + MESSAGE_SIZE <= size; at += MESSAGE_SIZE) {
-		if (buf->base[at] == TOKEN)
-			on_token(process);
-		else if (process->index == 0 && buf->base[at + 1] != 0)
-			send_to(process, buf->base[at + 1], REQUEST, buf->base[at + 1]);
+	if (size <= 0)
+		return;
+	if (tls == NULL) {
+		take(process, buf->base, (size_t)size);
+		return;
 	}
+	tls_input(tls, (const uint8_t *)buf->base, (size_t)size);
+	while ((got = tls_read(tls, (uint8_t *)decrypted, sizeof(decrypted))) > 0)
+		take(process, decrypted, got);
 }
 
 /* The other end of the Unix socket: answers at once. */
@@ -154,12 +181,53 @@ static void be_client(int fd)
 	_exit(0);
 }
 
-static void be_process(struct process *process, int fds[PROCESSES_MAX], int client)
+/* Waits until the handshake is over. */
+static struct tls *shake(const struct credentials *credentials, bool accepts, int fd)
 {
+	struct tls *tls = tls_create(credentials, accepts);
+	const uint8_t *bytes;
+	ssize_t size;
+
+	tls_keep_buffers(tls);
+	for (;;) {
+		size_t left = tls_output(tls, &bytes);
+		must_be(left == 0 || write(fd, bytes, left) == (ssize_t)left, "handshake");
+		tls_written(tls, left);
+		if (tls_state(tls) == TLS_OPEN)
+			return tls;
+		size = read(fd, inbox, sizeof(inbox));
+		must_be(size > 0, "handshake");
+		tls_input(tls, (const uint8_t *)inbox, (size_t)size);
+	}
+}
+
+static struct credentials *load_credentials(const char *folder, int index)
+{
+	char ca[256], certificate[256], key[256];
+	struct problem problem;
+
+	snprintf(ca, sizeof(ca), "%s/ca.crt", folder);
+	snprintf(certificate, sizeof(certificate), "%s/n%02d.crt", folder, index);
+	snprintf(key, sizeof(key), "%s/n%02d.key", folder, index);
+	struct credentials *credentials = credentials_load(
+	        &(struct credentials_files){.ca = ca, .certificate = certificate, .key = key},
+	        &problem);
+	must_be(credentials != NULL, "credentials");
+	return credentials;
+}
+
+static void be_process(struct process *process, int fds[PROCESSES_MAX], int client,
+                       const char *certificates)
+{
+	struct credentials *credentials =
+	        certificates != NULL ? load_credentials(certificates, process->index) : NULL;
+
 	uv_loop_init(&process->loop);
 	for (int i = 0; i < process->count; i++) {
 		if (fds[i] < 0)
 			continue;
+		if (credentials != NULL)
+			process->tls[i] = shake(credentials, process->index < i, fds[i]);
 		uv_tcp_init(&process->loop, &process->to[i]);
 		uv_tcp_open(&process->to[i], fds[i]);
 		uv_tcp_nodelay(&process->to[i], 1);
@@ -230,7 +298,8 @@ static void make_links(int processes, int messages, int fds[][PROCESSES_MAX])
 	close(listener);
 }
 
-double bare_turns(int processes, int messages, double seconds, bool pinned)
+double bare_turns(int processes, int messages, double seconds, bool pinned,
+                  const char *certificates)
 {
 	static int fds[PROCESSES_MAX][PROCESSES_MAX];
 	pid_t pids[PROCESSES_MAX], clients[PROCESSES_MAX];
@@ -256,7 +325,7 @@ double bare_turns(int processes, int messages, double seconds, bool pinned)
 			process->count = processes;
 			process->messages = messages;
 			process->ring = ring;
-			be_process(process, fds[i], pairs[i][0]);
+			be_process(process, fds[i], pairs[i][0], certificates);
 		}
 	}
 	for (int i = 0; i < processes; i++) {

@@ -564,9 +564,9 @@ static void hand_overs(void)
 	start_cluster(&cluster);
 	tell_messages(&messages[0], &grants[0]);
 	for (int i = 0; i < rounds; i++) {
-		bare[i] = bare_turns(16, 3, seconds, pinned);
+		bare[i] = bare_turns(16, 3, seconds, pinned, NULL);
 		ours[i] = measure(WORK_CONTEND, "n%d.sock", 16);
-		ring[i] = bare_turns(16, 1, seconds, pinned);
+		ring[i] = bare_turns(16, 1, seconds, pinned, NULL);
 		ratios[i] = ours[i] / bare[i];
 		to_ring[i] = ours[i] / ring[i];
 	}
@@ -593,7 +593,7 @@ static void growth(void)
 		struct cluster cluster = {.count = sizes[i]};
 		start_cluster(&cluster);
 		tell_messages(&messages[0], &grants[0]);
-		double bare = bare_turns(sizes[i], 3, seconds, pinned);
+		double bare = bare_turns(sizes[i], 3, seconds, pinned, NULL);
 		double ours = measure(WORK_CONTEND, "n%d.sock", sizes[i]);
 		tell_messages(&messages[1], &grants[1]);
 		printf("  %5d   %20.3f   %7.3f   %6.1f us   %13.1f us   %5.2f\n", sizes[i],
@@ -604,10 +604,13 @@ static void growth(void)
 	}
 }
 
-/* Both clusters stand at the same time, and their rounds alternate. */
+/* Both clusters stand at the same time, and their rounds alternate. The yardstick shows what TLS
+ * costs a program of the same shape that has no lock. */
 static void hand_overs_with_tls(void)
 {
 	struct cluster plain = {.count = 3}, tls = {.count = 3, .tls = true};
+	double with[ROUNDS_MAX], without[ROUNDS_MAX], ratios[ROUNDS_MAX];
+	char certificates[256];
 
 	start_cluster(&plain);
 	start_cluster(&tls);
@@ -615,6 +618,15 @@ static void hand_overs_with_tls(void)
 	        &(struct contest){WORK_CONTEND, WORK_CONTEND, "t%d.sock", "n%d.sock", 3}, 0.85);
 	end_cluster(&tls);
 	end_cluster(&plain);
+	snprintf(certificates, sizeof(certificates), "%s/tls", folder);
+	for (int i = 0; i < rounds; i++) {
+		without[i] = bare_turns(3, 3, seconds, pinned, NULL);
+		with[i] = bare_turns(3, 3, seconds, pinned, certificates);
+		ratios[i] = with[i] / without[i];
+	}
+	printf("  %-52s %9.0f /s  %9.0f /s  %5.2f\n", "bare, 3 messages : with TLS : without",
+	       median(with, rounds), median(without, rounds), median(ratios, rounds));
+	fflush(stdout);
 }
 
 /* --- beside the page --- */
