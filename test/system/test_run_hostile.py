@@ -1,4 +1,5 @@
 """`baton run` with commands that are hard to kill (hostile.c): the next holder finds nothing of them, and strangers live on."""
+import ctypes
 import os
 import resource
 import select
@@ -126,3 +127,51 @@ class Late(HostileTest):
 
 if __name__ == "__main__":
     unittest.main()
+def channel_of(run, guardian):
+    """Returns a copy of the socket that `baton run` has and its guardian has not: it stays open when `baton run` is killed."""
+    def sockets(pid):
+        links = {fd: os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+        return {link: int(fd) for fd, link in links.items() if link.startswith("socket:")}
+
+    shared = sockets(guardian)
+    (own,) = (fd for link, fd in sockets(run).items() if link not in shared)
+    pidfd = os.pidfd_open(run)
+    fd = ctypes.CDLL(None, use_errno=True).syscall(438, pidfd, own, 0) # pidfd_getfd
+    os.close(pidfd)
+    if fd < 0:
+        raise unittest.SkipTest(f"pidfd_getfd: {os.strerror(ctypes.get_errno())}")
+    return fd
+
+
+class KilledTogether(ServiceTest):
+    def test_a_guardian_that_sees_the_end_of_its_command_first(self):
+        """`baton run` and its command are killed, as the guardian of a run around it does. That is no end by itself: what the command leaves is
+        killed before the lock is free."""
+        run = self.start("run", "x", "sh", "-c", "exec 9>inside; flock -n 9 || exit 99; setsid sleep 1000 & echo $$; wait")
+        command = int(run.stdout.readline())
+        heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99")
+        self.wait_for_waiters("x")
+        channel = channel_of(run.pid, stat_of(command)[1])
+        try:
+            run.kill()
+            run.wait(PATIENCE)
+            os.kill(command, signal.SIGKILL)
+            until("the guardian has seen the end of the command", lambda: not os.path.exists(f"/proc/{command}"))
+        finally:
+            os.close(channel)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+
+    def test_a_command_that_is_killed_while_run_is_stopped(self):
+        """`baton run` cannot answer, but it was not killed: the lock is free."""
+        run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
+        command = int(run.stdout.readline())
+        heir = self.start("run", "x", "true")
+        self.wait_for_waiters("x")
+        os.kill(run.pid, signal.SIGSTOP)
+        until("it is stopped", lambda: stat_of(run.pid)[0] == "T")
+        os.kill(command, signal.SIGKILL)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
+
+

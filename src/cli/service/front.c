@@ -233,6 +233,8 @@ static bool listen_to_guardian(struct front *front)
 		set_trust(front, TRUST_GIVEN);
 	else if (byte == CHANNEL_READS)
 		ask(front);
+	else if (byte == CHANNEL_ENDED)
+		tell_guardian(front, CHANNEL_ENDED);
 	else
 		stop_like_it(front->shared, byte);
 	return true;

@@ -31,6 +31,8 @@ struct guardian {
 	int timer;    /* fires at the end of the grace, or for the next round of killing */
 	pid_t run;    /* the process that the user started */
 	bool command_stopped;
+	bool asked_run;   /* `baton run` was asked whether it was killed with the command */
+	bool run_is_well; /* `baton run` has answered that, or is stopped */
 	struct ending ending;
 	sigset_t forwarded; /* the signals that the guardian has already passed on to the command */
 	bool none_left;     /* the command and all its descendants have ended */
@@ -189,6 +191,8 @@ static void on_channel(struct guardian *guardian)
 	for (ssize_t i = 0; i < count; i++) {
 		if (bytes[i] == CHANNEL_ALIVE)
 			tell_run(guardian, CHANNEL_ALIVE);
+		else if (bytes[i] == CHANNEL_ENDED)
+			guardian->run_is_well = true;
 		else
 			forward_signal(guardian, bytes[i]);
 	}
@@ -272,11 +276,30 @@ static void on_news(struct guardian *guardian)
 
 /* --- its life --- */
 
-static bool is_over(const struct guardian *guardian)
+/*
+ * True if the command was killed, and it is not known yet whether `baton run` was killed too. Asks
+ * `baton run`. A stopped process cannot answer, but one that was sent SIGKILL is not stopped any
+ * more.
+ */
+static bool doubts_run(struct guardian *guardian)
+{
+	int status = guardian->ending.status;
+
+	if (!guardian->ending.ended || guardian->killing || guardian->ending.lost ||
+	    !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		return false;
+	if (!guardian->asked_run)
+		guardian->asked_run = tell_run(guardian, CHANNEL_ENDED);
+	if (getppid() == guardian->run && process_stopped(guardian->run))
+		guardian->run_is_well = true;
+	return !guardian->run_is_well;
+}
+
+static bool is_over(struct guardian *guardian)
 {
 	if (guardian->killing || guardian->ending.lost)
 		return guardian->none_left;
-	return guardian->ending.ended;
+	return guardian->ending.ended && !doubts_run(guardian);
 }
 
 /* True if the lease ends so soon that the command must be stopped now. This process may have been
@@ -299,9 +322,10 @@ static void guard(struct guardian *guardian)
 		         .events = POLLIN},
 		        {.fd = guardian->timer, .events = POLLIN},
 		};
-		/* `baton run` may stop itself just after it was woken: look again. */
-		if (await_any(items, sizeof(items) / sizeof(*items),
-		              wake_run(guardian) ? WAKE_MS : -1) < 0)
+		/* `baton run` may stop itself just after it was woken, or be stopped before it
+		 * answers: look again. */
+		bool again = wake_run(guardian) || doubts_run(guardian);
+		if (await_any(items, sizeof(items) / sizeof(*items), again ? WAKE_MS : -1) < 0)
 			continue;
 		/* Handle the loss of the lock before the end of the command: if both happened, the
 		 * command did not end properly. */

@@ -20,6 +20,11 @@
  * Over TLS only the guardian can read from the node. Then `baton run` knows only how long the lease
  * lasts, as the guardian was told last, and acts when that time ends.
  *
+ * Whoever kills `baton run` may kill the command too: another guardian does, if this run is within
+ * another one. The guardian may then see the end of the command first. A command that ends by itself
+ * may leave processes behind, a killed run may not. So if SIGKILL ended the command, the guardian
+ * first asks `baton run` for a sign of life: a process that was sent SIGKILL gives none.
+ *
  * The guardian may also be stopped after it has learned of the loss. So it notes when it has to
  * kill next. If it has not done so a quarter of the margin later, `baton run` does. A guardian that
  * cannot kill the command, because the command runs as another user, is replaced only if it is
@@ -45,6 +50,7 @@ int guarded_run(struct holding *holding, char **command);
 enum {
 	CHANNEL_ALIVE = 0,  /* the question "are you there?", and the answer to it */
 	CHANNEL_READS = 65, /* the guardian is about to read from the node */
+	CHANNEL_ENDED = 66, /* the guardian: "the command was killed: and you?", and the answer */
 };
 
 /* Memory that both share: what the guardian has done so far, wherever it was stopped or killed. */
