@@ -109,24 +109,38 @@ class Late(HostileTest):
     """`baton run` and its guardian are stopped until shortly before the next one is let in."""
     lease = "10s" # the grace is 2.5 s, and the node waits for 3.5 s
 
-    def break_and_be_late(self, run, command):
+    def break_and_be_late(self, run, command, seconds=3.1):
         pids = (run.pid, stat_of(command)[1])
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
             until("it is stopped", lambda pid=pid: stat_of(pid)[0] == "T")
         begun = time.monotonic()
         self.break_it(run, command)
-        select.select([], [], [], max(0, begun + 3.1 - time.monotonic()))
+        select.select([], [], [], max(0, begun + seconds - time.monotonic()))
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
+
+    def test_a_run_within_it_keeps_its_lock_until_its_command_is_gone(self):
+        """That command has much memory, and so needs long to end. The guardians between must not end before it, although it is late."""
+        slow = ["python3", "-c", "import fcntl, time; file = open('inside', 'w'); fcntl.flock(file, fcntl.LOCK_EX); "
+                                 "much = b'x' * (256 << 20); print('ready', flush=True); time.sleep(1000)"]
+        within = ["within0", "within1", "within2"]
+        for lock in within:
+            slow = [BATON, "run", lock, *slow]
+        run = self.start("run", "--grace", "0", "x", "sh", "-c", 'echo $$; exec "$@"', "sh", *slow)
+        command = int(run.stdout.readline())
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        heirs = [self.start("run", lock, "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99") for lock in within]
+        for lock in within:
+            self.wait_for_waiters(lock)
+        self.break_and_be_late(run, command, 0.6) # of a whole second
+        self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0, 0, 0])
 
     def test_one_that_says_it_is_a_guardian_and_makes_others(self):
         """There is no time left to wait for guardians."""
         self.check("breeder", self.break_and_be_late)
 
 
-if __name__ == "__main__":
-    unittest.main()
 def channel_of(run, guardian):
     """Returns a copy of the socket that `baton run` has and its guardian has not: it stays open when `baton run` is killed."""
     def sockets(pid):
@@ -175,3 +189,5 @@ class KilledTogether(ServiceTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
 
+if __name__ == "__main__":
+    unittest.main()

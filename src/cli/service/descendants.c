@@ -21,6 +21,8 @@ enum {
 	/* How many descendants a round looks at. Without a limit a round might never end, because
 	 * new processes could be made all the time. */
 	TREE_MAX = 1000,
+	/* How many times all processes are read before guardians count as alone. */
+	ALONE_SEEN_MAX = 2,
 };
 
 struct descendant {
@@ -436,9 +438,52 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 	return left;
 }
 
+/* Converts the time at which a process was made. */
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Sends SIGKILL to all processes that were found, except guardians. Returns true if there are
+ * any. */
+static bool kill_others(const struct processes *found, struct descendants *left)
+{
+	bool others = false;
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct descendant *process = &found->list[i];
+		if (process->guards)
+			continue;
+		others = true;
+		if (ticks_to_ns(process->begun) > left->youngest_ns)
+			left->youngest_ns = ticks_to_ns(process->begun);
+		if (!signal_found(process, SIGKILL))
+			left->refused = process->pid;
+	}
+	return others;
+}
+
+/*
+ * Are the guardians that were found alone? A list that was read while processes ended may lack
+ * others: when a parent ends, its children move to a process whose children were read before. So
+ * look again, at all processes. Kills what it finds.
+ */
+static bool guardians_are_alone(const struct spared *spared, struct descendants *left)
+{
+	for (int i = 0; i < ALONE_SEEN_MAX; i++) {
+		struct processes found = list_processes();
+		keep_descendants(&found, spared);
+		bool others = kill_others(&found, left);
+		free(found.list);
+		if (others)
+			return false;
+	}
+	return true;
+}
+
 struct descendants descendants_kill(const struct spared *spared, pid_t command, unsigned how)
 {
-	bool ended, others = false;
+	bool ended;
 
 	/* This ends the whole group at once, with all that it forks. The guardians of other runs
 	 * have groups of their own. */
@@ -453,15 +498,10 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 	}
 	struct descendants left = {.count = found.count};
 
-	for (size_t i = 0; i < found.count; i++) {
-		if (found.list[i].guards)
-			continue;
-		others = true;
-		if (!signal_found(&found.list[i], SIGKILL))
-			left.refused = found.list[i].pid;
-	}
-	bool kill_guardians = ((how & KILL_GUARDIANS) != 0 && !others) ||
-	                      ((how & KILL_EVERYTHING) != 0 && left.refused == 0);
+	bool others = kill_others(&found, &left);
+	bool kill_guardians = (how & KILL_EVERYTHING) != 0 && left.refused == 0;
+	if (!kill_guardians && (how & KILL_GUARDIANS) != 0 && !others && found.count > 0)
+		kill_guardians = guardians_are_alone(spared, &left);
 	int signal = kill_guardians ? SIGKILL : SIGCONT;
 	for (size_t i = 0; i < found.count; i++) {
 		if (found.list[i].guards && !signal_found(&found.list[i], signal))

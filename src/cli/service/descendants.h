@@ -42,6 +42,9 @@ void spared_free(struct spared *spared);
 struct descendants {
 	size_t count;
 	pid_t refused; /* a descendant that this process may not signal (EPERM), or 0 */
+	/* When the youngest descendant that is not a guardian was made, on clock_boot_ns; 0: there
+	 * is none, or it is not known. Only descendants_kill tells it. */
+	uint64_t youngest_ns;
 };
 
 /* Returns the living descendants, without `except` and without spared processes and their
@@ -56,7 +59,9 @@ enum {
 	 * were stopped. */
 	KILL_GUARDIANS = 2,
 	/* Kill guardians even if other processes are left; except if a process may not be killed,
-	 * because its guardian keeps a lock for it. */
+	 * because its guardian keeps a lock for it. Locks of other runs can then be free while
+	 * their commands still run. So use it only if a process that has the name of a guardian
+	 * makes new processes without end. */
 	KILL_EVERYTHING = 4,
 };
 

@@ -7,10 +7,14 @@
 
 /* How long to wait before the next round. Another round is needed because a process may have forked
  * in between. If a process may not be killed, rounds are less frequent. */
-enum { PAUSE_MS_MIN = 1, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
+enum { PAUSE_MS_MIN = 1, PAUSE_MS_URGENT = 8, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
 
 /* How many rounds in a row must find no process and reap no child, before nothing is left. */
 enum { NONE_SEEN_MAX = 3 };
+
+/* How many times a younger process must be found, before guardians are killed although other
+ * processes are left. One may be the command of a guardian that was just starting it. */
+enum { BRED_MAX = 2 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 {
@@ -56,27 +60,68 @@ static bool reap(struct ending *ending)
 	return pid == 0 || errno != ECHILD;
 }
 
+/* Returns how long the guardians of other runs may take to release their locks. They need a few
+ * milliseconds. If our own lock was lost, most of the margin must be left. */
+static uint64_t patience_ns(const struct ending *ending)
+{
+	const struct holding *holding = ending->holding;
+	int64_t ms = ending->lost ? holding_margin_ms(holding) / 4 : (int64_t)holding->lease_ms;
+
+	return (uint64_t)ms * 1000000;
+}
+
+/* Returns how long ago the killing was due, even if it began late. */
+static uint64_t passed_ns(struct ending *ending)
+{
+	uint64_t now = clock_boot_ns();
+
+	if (ending->first_ns == 0)
+		ending->first_ns = ending->begun_ns = now;
+	if (ending->lost && ending->holding->end_ns < ending->begun_ns)
+		ending->begun_ns = ending->holding->end_ns;
+	return now - ending->begun_ns;
+}
+
 /*
- * Returns what to do with guardians of other runs, which need a few milliseconds to release their
- * locks. If our own lock was lost, most of the margin must be left. So the time counts from when
- * the killing was due, even if it began late. A process with the name of a guardian need not be
- * one, and may start others without end. So after twice the time guardians are killed even if other
- * processes are left.
+ * Returns what to do with guardians of other runs. A guardian must not end before its command: its
+ * lock would be free too early. A process that was killed may need long to end, so guardians are
+ * killed when nothing else is left, however late that is.
+ *
+ * But a process with the name of a guardian need not be one, and may start others without end. A
+ * guardian starts none, and nor does a process that was killed. So if there are ever younger
+ * processes, guardians are killed although others are left.
  */
 static unsigned guardians_due(struct ending *ending)
 {
-	const struct holding *holding = ending->holding;
-	uint64_t now = clock_boot_ns();
+	uint64_t passed = passed_ns(ending), patience = patience_ns(ending);
 
-	if (ending->begun_ns == 0)
-		ending->begun_ns = now;
-	if (ending->lost && holding->end_ns < ending->begun_ns)
-		ending->begun_ns = holding->end_ns;
-	int64_t ms = ending->lost ? holding_margin_ms(holding) / 4 : (int64_t)holding->lease_ms;
-	uint64_t patience_ns = (uint64_t)ms * 1000000, passed_ns = now - ending->begun_ns;
-	if (passed_ns < patience_ns)
+	if (passed < patience)
 		return 0;
-	return passed_ns < 2 * patience_ns ? KILL_GUARDIANS : KILL_GUARDIANS | KILL_EVERYTHING;
+	return passed < 2 * patience || ending->bred_count < BRED_MAX
+	               ? KILL_GUARDIANS
+	               : KILL_GUARDIANS | KILL_EVERYTHING;
+}
+
+/* Notes whether new processes were made. Some are made between the first rounds, before their
+ * parents were found. */
+static void note_youngest(struct ending *ending, uint64_t made_ns)
+{
+	if (made_ns <= ending->first_ns + patience_ns(ending) / 4 || made_ns <= ending->youngest_ns)
+		return;
+	ending->youngest_ns = made_ns;
+	ending->bred_count++;
+}
+
+/* Returns the longest pause before the next round. */
+static int pause_max(struct ending *ending, bool refused)
+{
+	uint64_t passed = passed_ns(ending), patience = patience_ns(ending);
+
+	if (refused)
+		return PAUSE_MS_REFUSED;
+	/* The second half of the margin is short, and nothing is gained by haste after it. */
+	bool urgent = ending->lost && passed >= 2 * patience && passed < 4 * patience;
+	return urgent ? PAUSE_MS_URGENT : PAUSE_MS_MAX;
 }
 
 bool ending_round(struct ending *ending)
@@ -95,7 +140,8 @@ bool ending_round(struct ending *ending)
 		return true;
 	if (left.refused != 0)
 		ending_refused(ending, left.refused, "SIGKILL");
-	int most = left.refused != 0 ? PAUSE_MS_REFUSED : PAUSE_MS_MAX;
+	note_youngest(ending, left.youngest_ns);
+	int most = pause_max(ending, left.refused != 0);
 	ending->pause_ms = ending->pause_ms == 0 ? PAUSE_MS_MIN : ending->pause_ms * 2;
 	if (ending->pause_ms > most)
 		ending->pause_ms = most;
