@@ -175,6 +175,22 @@ class KilledTogether(ServiceTest):
             os.close(channel)
         self.assertEqual(heir.wait(PATIENCE), 0)
 
+    def test_a_run_that_is_killed_within_another(self):
+        """The outer lock is not free before the command of the inner one is gone. That has much memory, and so needs long to end."""
+        slow = ("python3", "-c", "import fcntl, time; file = open('inside', 'w'); fcntl.flock(file, fcntl.LOCK_EX); "
+                                 "much = b'x' * (256 << 20); print('ready', flush=True); time.sleep(1000)")
+        inner = ("sh", "-c", 'echo $$; exec "$@"', "sh", BATON, "run", "within", *slow)
+        for command in (inner, ("sh", "-c", '"$@"; exit 1', "sh", *inner)):
+            with self.subTest(command=command):
+                run = self.start("run", "x", *command)
+                killed = int(run.stdout.readline())
+                self.assertEqual(run.stdout.readline(), "ready\n")
+                heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99")
+                self.wait_for_waiters("x")
+                os.kill(killed, signal.SIGKILL)
+                self.assertEqual(heir.wait(PATIENCE), 0)
+                self.assertIn(run.wait(PATIENCE), (1, -signal.SIGKILL))
+
     def test_a_command_that_is_killed_while_run_is_stopped(self):
         """`baton run` cannot answer, but it was not killed: the lock is free."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")

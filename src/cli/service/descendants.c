@@ -511,6 +511,21 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 	return left;
 }
 
+bool descendants_inherit_guardian(void)
+{
+	struct processes all = {0};
+	char self[24];
+	bool found = false;
+
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	if (proc_is_ours())
+		add_children_of_thread(&all, getpid(), self);
+	for (size_t i = 0; i < all.count; i++)
+		found = found || (all.list[i].guards && !all.list[i].zombie);
+	free(all.list);
+	return found;
+}
+
 pid_t process_parent(pid_t pid)
 {
 	struct descendant process;

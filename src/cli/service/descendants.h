@@ -79,6 +79,10 @@ enum {
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command, unsigned how);
 
+/* True if this process has inherited the guardian of another 'baton run', which was killed: the
+ * guardian is about to kill its command. False if /proc cannot be used. */
+bool descendants_inherit_guardian(void);
+
 /* Returns the parent of a process that was not reaped yet, or 0. */
 pid_t process_parent(pid_t pid);
 /* True if the process is there and stopped. */

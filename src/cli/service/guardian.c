@@ -33,6 +33,8 @@ struct guardian {
 	bool command_stopped;
 	bool asked_run;   /* `baton run` was asked whether it was killed with the command */
 	bool run_is_well; /* `baton run` has answered that, or is stopped */
+	/* When the guardian began to wait for the guardians of other runs; 0: it did not. */
+	uint64_t waits_since_ns;
 	struct ending ending;
 	sigset_t forwarded; /* the signals that the guardian has already passed on to the command */
 	bool none_left;     /* the command and all its descendants have ended */
@@ -295,11 +297,27 @@ static bool doubts_run(struct guardian *guardian)
 	return !guardian->run_is_well;
 }
 
+/*
+ * True if the command has ended, but left the guardian of another run, which was killed. That run
+ * was the command, or a part of it. Its own command is still part of ours, and is gone within
+ * milliseconds. Any process can have the name of a guardian, so do not wait for longer than a lease.
+ */
+static bool awaits_guardians(struct guardian *guardian)
+{
+	const uint64_t lease_ns = guardian->holding->lease_ms * 1000000;
+
+	if (!guardian->ending.ended || guardian->none_left || !descendants_inherit_guardian())
+		return false;
+	if (guardian->waits_since_ns == 0)
+		guardian->waits_since_ns = clock_boot_ns();
+	return clock_boot_ns() - guardian->waits_since_ns < lease_ns;
+}
+
 static bool is_over(struct guardian *guardian)
 {
 	if (guardian->killing || guardian->ending.lost)
 		return guardian->none_left;
-	return guardian->ending.ended && !doubts_run(guardian);
+	return guardian->ending.ended && !doubts_run(guardian) && !awaits_guardians(guardian);
 }
 
 /* True if the lease ends so soon that the command must be stopped now. This process may have been
@@ -323,8 +341,9 @@ static void guard(struct guardian *guardian)
 		        {.fd = guardian->timer, .events = POLLIN},
 		};
 		/* `baton run` may stop itself just after it was woken, or be stopped before it
-		 * answers: look again. */
-		bool again = wake_run(guardian) || doubts_run(guardian);
+		 * answers: look again. If the command has ended, something is awaited. */
+		bool again = wake_run(guardian) || (guardian->ending.ended && !guardian->killing &&
+		                                    !guardian->ending.lost);
 		if (await_any(items, sizeof(items) / sizeof(*items), again ? WAKE_MS : -1) < 0)
 			continue;
 		/* Handle the loss of the lock before the end of the command: if both happened, the
