@@ -20,6 +20,12 @@ KINDS = ("apart", "avenger", "bomb 300", "borrower", "chain 100000", "deaf", "de
 COMMAND = "exec 9>inside; flock -n 9 || exit 99; echo $$; exec {} {}"
 
 
+def slow_command(megabytes):
+    """Returns a command that needs long to end, because it has so much memory, and keeps the file `inside` locked meanwhile."""
+    return ["python3", "-c", "import fcntl, time; file = open('inside', 'w'); fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB); "
+                             f"much = b'x' * ({megabytes} << 20); print('ready', flush=True); time.sleep(1000)"]
+
+
 class HostileTest(ServiceTest):
     lease = "5s"
     words = ()
@@ -63,19 +69,19 @@ class Hostile(HostileTest):
         """Each of them gives its own lock back after its command has ended, and all of that must be over in time."""
         for how in (self.break_it, self.kill_run):
             with self.subTest(how=how.__name__):
-                command = ["sh", "-c", "exec 9>inside; flock -n 9 || exit 99; echo ready; sleep 1000; :"]
+                command, locks = slow_command(64), ["x"]
                 for depth in range(9):
-                    command = [BATON, "run", f"within{depth}", *command]
+                    locks.append(f"within{depth}")
+                    command = [BATON, "run", locks[-1], *command]
                 run = self.start("run", "--grace", "0", "x", *command)
                 self.assertEqual(run.stdout.readline(), "ready\n")
-                locks = ("x", "within0", "within8")
                 heirs = [self.start("run", lock, "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99") for lock in locks]
                 for lock in locks:
                     self.wait_for_waiters(lock)
                 how(run, None)
                 self.assertEqual(heirs[0].wait(PATIENCE), 0)
                 self.assertEqual(self.commands("x"), [])
-                self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0, 0, 0])
+                self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0] * len(locks))
 
     def test_one_that_says_it_is_a_guardian_and_makes_others(self):
         """Guardians are killed last. This one is never alone."""
@@ -121,9 +127,8 @@ class Late(HostileTest):
             os.kill(pid, signal.SIGCONT)
 
     def test_a_run_within_it_keeps_its_lock_until_its_command_is_gone(self):
-        """That command has much memory, and so needs long to end. The guardians between must not end before it, although it is late."""
-        slow = ["python3", "-c", "import fcntl, time; file = open('inside', 'w'); fcntl.flock(file, fcntl.LOCK_EX); "
-                                 "much = b'x' * (256 << 20); print('ready', flush=True); time.sleep(1000)"]
+        """The guardians between must not end before it, although it is late."""
+        slow = slow_command(256)
         within = ["within0", "within1", "within2"]
         for lock in within:
             slow = [BATON, "run", lock, *slow]
@@ -176,10 +181,8 @@ class KilledTogether(ServiceTest):
         self.assertEqual(heir.wait(PATIENCE), 0)
 
     def test_a_run_that_is_killed_within_another(self):
-        """The outer lock is not free before the command of the inner one is gone. That has much memory, and so needs long to end."""
-        slow = ("python3", "-c", "import fcntl, time; file = open('inside', 'w'); fcntl.flock(file, fcntl.LOCK_EX); "
-                                 "much = b'x' * (256 << 20); print('ready', flush=True); time.sleep(1000)")
-        inner = ("sh", "-c", 'echo $$; exec "$@"', "sh", BATON, "run", "within", *slow)
+        """The outer lock is not free before the command of the inner one is gone."""
+        inner = ("sh", "-c", 'echo $$; exec "$@"', "sh", BATON, "run", "within", *slow_command(256))
         for command in (inner, ("sh", "-c", '"$@"; exit 1', "sh", *inner)):
             with self.subTest(command=command):
                 run = self.start("run", "x", *command)
