@@ -43,19 +43,19 @@ class CutLinks(unittest.TestCase):
             self.assertEqual(cluster[0].status()["locks"], [])
 
     def test_neilsen(self):
-        self.hold(200, "--algorithm", "neilsen")
+        self.hold(100, "--algorithm", "neilsen")
 
     def test_suzuki_kasami(self):
-        self.hold(80, "--algorithm", "suzuki-kasami")
+        self.hold(40, "--algorithm", "suzuki-kasami")
 
     def test_maekawa(self):
-        self.hold(80, "--algorithm", "maekawa")
+        self.hold(40, "--algorithm", "maekawa")
 
     def test_helary_on_a_line(self):
-        self.hold(80, "--algorithm", "helary", "--topology", "line")
+        self.hold(40, "--algorithm", "helary", "--topology", "line")
 
     def test_misra(self):
-        self.hold(80, "--algorithm", "misra")
+        self.hold(40, "--algorithm", "misra")
 
 
 if __name__ == "__main__":

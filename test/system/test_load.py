@@ -32,7 +32,7 @@ def claim(algorithm, rounds):
 NAMES = [row["name"] for row in json.loads(baton("algorithms --json").out)["algorithms"] if row["kind"] == "mutex"]
 assert len(NAMES) == 15, NAMES
 for name in NAMES:
-    setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 500 if name == "neilsen" else 60))
+    setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 200 if name == "neilsen" else 30))
 
 if __name__ == "__main__":
     unittest.main()
