@@ -59,14 +59,17 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def until(what, predicate, patience=PATIENCE_S):
-    """Asks repeatedly until the predicate returns something true, and returns that."""
-    end = time.monotonic() + patience
+    """Asks repeatedly until the predicate returns something true, and returns that. Asks the more seldom the longer it has waited,
+    and the longer an answer takes: questions that start a process would else keep a processor busy."""
+    begun = time.monotonic()
     while True:
+        asked = time.monotonic()
         found = predicate()
         if found:
             return found
-        assert time.monotonic() < end, f"not within {patience} s: {what() if callable(what) else what}"
-        time.sleep(0.01)
+        now = time.monotonic()
+        assert now < begun + patience, f"not within {patience} s: {what() if callable(what) else what}"
+        time.sleep(max(0.01, min(0.1, (now - begun) / 50), min(0.2, 3 * (now - asked))))
 
 
 def environment(**more):

@@ -227,7 +227,7 @@ class BadClients(unittest.TestCase):
         try:
             until("the flood has begun", lambda: served > 1000)
             polite = self.client()
-            for _ in range(100):
+            for _ in range(10 if SANITIZED else 50): # the flood takes all of a processor for as long
                 self.assertIsInstance(polite.call("LOCK", "fair"), int)
                 self.assertEqual(polite.call("UNLOCK", "fair"), 1)
         finally:
