@@ -1,7 +1,6 @@
 """Nodes of a cluster are killed, stopped, wiped, moved, joined and drained. The others go on, fences rise, and a node that comes
 back serves again by itself."""
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -37,12 +36,6 @@ def content(path):
 
 def serves(node):
     until(lambda: f"{node.name} serves:\n{node.log()}", node.serves)
-
-
-def members(node):
-    """Returns the members by name, from `baton member list`; nothing if the node cannot tell."""
-    done = subprocess.run([BATON, "member", "list", "--json", "-S", node.socket], capture_output=True, text=True, check=False)
-    return {member["name"]: member for member in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
 
 
 def lease_end(node):
@@ -166,12 +159,12 @@ class Growing(unittest.TestCase):
                 self.assertGreater(waiter.read(), fence)
             self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # it has no such option: it learned this
             # Only one of two nodes votes, and an operator should know what that means.
-            roles = {name: member["role"] for name, member in members(first).items()}
+            roles = {name: member["role"] for name, member in first.members().items()}
             self.assertEqual(roles, {"a": "voter", "b": "member"})
             first.says("--witness")
             # With a third there are three voters, some time later.
             serves(cluster.add("c", join=(1,)).start())
-            until("there are three voters", lambda: [member["role"] for member in members(second).values()] == ["voter"] * 3)
+            until("there are three voters", lambda: [member["role"] for member in second.members().values()] == ["voter"] * 3)
             first.signal(signal.SIGKILL)
             self.assertGreater(take(second, "prize"), fence)
 
@@ -203,7 +196,7 @@ class Growing(unittest.TestCase):
                 out, err = drain.communicate(timeout=60)
                 self.assertEqual((drain.returncode, out), (0, "n4 has left the cluster and ended\n"), err)
                 self.assertEqual(fourth.wait(), 0)
-                self.assertEqual(set(members(cluster[0])), {"n1", "n2", "n3"})
+                self.assertEqual(set(cluster[0].members()), {"n1", "n2", "n3"})
                 count = len(fences)
                 until("the others go on", lambda: len(fences) > count + 30)
             finally:
@@ -239,7 +232,7 @@ class Remembered(unittest.TestCase):
                 serves(node)
                 self.assertEqual(node.status()["node"], node.name)
             self.assertEqual(cluster[2].status()["algorithm"], "suzuki-kasami")
-            self.assertEqual(set(members(cluster[0])), {"n1", "n2", "n3"})
+            self.assertEqual(set(cluster[0].members()), {"n1", "n2", "n3"})
             self.assertGreater(take(cluster[0], "prize"), fence)
             for node in cluster: # and all at once
                 node.signal(signal.SIGKILL)
@@ -292,14 +285,14 @@ class Remembered(unittest.TestCase):
             port = free_port()
             self.restart(cluster[1], "--listen", f"127.0.0.1:{port}")
             cluster.ready()
-            self.assertEqual(members(cluster[0])["n2"]["address"], f"127.0.0.1:{port}")
+            self.assertEqual(cluster[0].members()["n2"]["address"], f"127.0.0.1:{port}")
             self.assertGreater(take(cluster[1], "prize"), fence)
             # It remembers that too, and the others reach it: without n1 the two are a majority.
             self.restart(cluster[1])
             cluster.ready()
             cluster[0].signal(signal.SIGKILL)
             self.assertGreater(take(cluster[1], "prize"), fence)
-            self.assertEqual(members(cluster[2])["n2"]["address"], f"127.0.0.1:{port}")
+            self.assertEqual(cluster[2].members()["n2"]["address"], f"127.0.0.1:{port}")
 
     def test_a_wiped_disk(self):
         with Family() as cluster:
@@ -309,10 +302,10 @@ class Remembered(unittest.TestCase):
             cluster[1].start()
             cluster.ready()
             # It serves before it votes, and its status must not claim otherwise.
-            self.assertEqual([members(node)["n2"]["role"] for node in cluster], ["member"] * 3)
+            self.assertEqual([node.members()["n2"]["role"] for node in cluster], ["member"] * 3)
             self.assertGreater(take(cluster[1], "prize"), fence)
             # Then it is a new voter in place of the old one: the two that are left are a majority.
-            until("n2 votes again", lambda: members(cluster[2])["n2"]["role"] == "voter")
+            until("n2 votes again", lambda: cluster[2].members().get("n2", {}).get("role") == "voter")
             cluster[0].signal(signal.SIGKILL)
             self.assertGreater(take(cluster[1], "prize"), fence)
 
