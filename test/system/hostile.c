@@ -231,6 +231,27 @@ static void breeder(void)
 	}
 }
 
+/* It says that it is a guardian. Its child is killed, but cannot end before its debugger does. */
+static void warden(void)
+{
+	if (fork() != 0)
+		stay();
+	setsid();
+	prctl(PR_SET_NAME, "baton-guardian");
+	pid_t other = fork();
+	if (other == 0) {
+		prctl(PR_SET_NAME, "worker");
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		stay();
+	}
+	waitpid(other, NULL, WUNTRACED);
+	ptrace(PTRACE_SETOPTIONS, other, NULL, PTRACE_O_TRACEEXIT);
+	ptrace(PTRACE_CONT, other, NULL, NULL);
+	say_ready();
+	stay();
+}
+
 int main(int words_count, char **words)
 {
 	static const struct {
@@ -243,7 +264,7 @@ int main(int words_count, char **words)
 	        {"deaf", deaf},       {"debugger", debugger},
 	        {"liars", liars},     {"leaderless", leaderless},
 	        {"stopped", stopped}, {"twins", twins},
-	        {"wide", wide},
+	        {"warden", warden},   {"wide", wide},
 	};
 
 	if (words_count > 2)

@@ -89,6 +89,12 @@ class Hostile(HostileTest):
             with self.subTest(how=how.__name__):
                 self.check("breeder", how)
 
+    def test_one_that_says_it_is_a_guardian_and_keeps_another_from_ending(self):
+        """It is never alone, and nothing new appears."""
+        for how in (self.break_it, self.kill_run):
+            with self.subTest(how=how.__name__):
+                self.check("warden", how)
+
     def test_each_kind(self):
         for kind in KINDS:
             for how in (self.break_it, self.kill_run, self.kill_guardian):

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct descendant {
 	bool zombie;
 	bool threaded; /* the process has more than one thread */
 	bool stopped;  /* the process was stopped by a signal or a debugger */
-	bool guards;   /* the process is the guardian of another 'baton run' */
+	bool guards;   /* the process has the name of a guardian */
 };
 
 struct processes {
@@ -110,6 +111,37 @@ static bool look_at(pid_t pid, struct descendant *ret_process)
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	return proc_is_ours() && read_process(text, ret_process);
+}
+
+/* Reads the name of the program that a process runs, without its folder; NULL: it may not be read.
+ * `text` gets the path. An upgrade may have replaced the file. */
+static const char *read_program(const char *pid, char text[PATH_MAX])
+{
+	static const char deleted[] = " (deleted)";
+	const size_t tail = sizeof(deleted) - 1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
+	ssize_t size = readlink(path, text, PATH_MAX - 1);
+	if (size <= 0)
+		return NULL;
+	size_t end = (size_t)size;
+	text[end] = '\0';
+	if (end > tail && strcmp(text + end - tail, deleted) == 0)
+		text[end - tail] = '\0';
+	const char *slash = strrchr(text, '/');
+	return slash != NULL ? slash + 1 : text;
+}
+
+/* Any process can take the name of a guardian. Does this one also run the same program as this
+ * process? If that may not be read, it counts as another program. */
+static bool runs_this_program(pid_t pid)
+{
+	char number[24], own_text[PATH_MAX], other_text[PATH_MAX];
+
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	const char *own = read_program("self", own_text), *other = read_program(number, other_text);
+	return own != NULL && other != NULL && strcmp(own, other) == 0;
 }
 
 /* Is this still the process that was found? Its pid may belong to another process by now. */
@@ -438,12 +470,6 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 	return left;
 }
 
-/* Converts the time at which a process was made. */
-static uint64_t ticks_to_ns(uint64_t ticks)
-{
-	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
 /* Sends SIGKILL to all processes that were found, except guardians. Returns true if there are
  * any. */
 static bool kill_others(const struct processes *found, struct descendants *left)
@@ -455,8 +481,6 @@ static bool kill_others(const struct processes *found, struct descendants *left)
 		if (process->guards)
 			continue;
 		others = true;
-		if (ticks_to_ns(process->begun) > left->youngest_ns)
-			left->youngest_ns = ticks_to_ns(process->begun);
 		if (!signal_found(process, SIGKILL))
 			left->refused = process->pid;
 	}
@@ -499,9 +523,17 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 	struct descendants left = {.count = found.count};
 
 	bool others = kill_others(&found, &left);
-	bool kill_guardians = (how & KILL_EVERYTHING) != 0 && left.refused == 0;
-	if (!kill_guardians && (how & KILL_GUARDIANS) != 0 && !others && found.count > 0)
-		kill_guardians = guardians_are_alone(spared, &left);
+	bool kill_liars = (how & KILL_LIARS) != 0 && left.refused == 0;
+	/* Liars need no second look, and may be gone after it: each could make the next one. */
+	for (size_t i = 0; i < found.count; i++) {
+		struct descendant *process = &found.list[i];
+		if (!process->guards || !kill_liars || runs_this_program(process->pid))
+			continue;
+		signal_found(process, SIGKILL);
+		process->guards = false;
+	}
+	bool kill_guardians = (how & KILL_GUARDIANS) != 0 && !others && found.count > 0 &&
+	                      guardians_are_alone(spared, &left);
 	int signal = kill_guardians ? SIGKILL : SIGCONT;
 	for (size_t i = 0; i < found.count; i++) {
 		if (found.list[i].guards && !signal_found(&found.list[i], signal))

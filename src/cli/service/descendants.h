@@ -42,9 +42,6 @@ void spared_free(struct spared *spared);
 struct descendants {
 	size_t count;
 	pid_t refused; /* a descendant that this process may not signal (EPERM), or 0 */
-	/* When the youngest descendant that is not a guardian was made, on clock_boot_ns; 0: there
-	 * is none, or it is not known. Only descendants_kill tells it. */
-	uint64_t youngest_ns;
 };
 
 /* Returns the living descendants, without `except` and without spared processes and their
@@ -58,11 +55,10 @@ enum {
 	/* Kill guardians if nothing else is left. Without this flag they get SIGCONT, in case they
 	 * were stopped. */
 	KILL_GUARDIANS = 2,
-	/* Kill guardians even if other processes are left; except if a process may not be killed,
-	 * because its guardian keeps a lock for it. Locks of other runs can then be free while
-	 * their commands still run. So use it only if a process that has the name of a guardian
-	 * makes new processes without end. */
-	KILL_EVERYTHING = 4,
+	/* Even if other processes are left, kill those that have the name of a guardian but run
+	 * another program than this process; except if a process may not be killed, because its
+	 * guardian keeps a lock for it. */
+	KILL_LIARS = 4,
 };
 
 /*

@@ -12,10 +12,6 @@ enum { PAUSE_MS_MIN = 1, PAUSE_MS_URGENT = 8, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSE
 /* How many rounds in a row must find no process and reap no child, before nothing is left. */
 enum { NONE_SEEN_MAX = 3 };
 
-/* How many times a younger process must be found, before guardians are killed although other
- * processes are left. One may be the command of a guardian that was just starting it. */
-enum { BRED_MAX = 2 };
-
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 {
 	struct holding *holding = ending->holding;
@@ -75,8 +71,8 @@ static uint64_t passed_ns(struct ending *ending)
 {
 	uint64_t now = clock_boot_ns();
 
-	if (ending->first_ns == 0)
-		ending->first_ns = ending->begun_ns = now;
+	if (ending->begun_ns == 0)
+		ending->begun_ns = now;
 	if (ending->lost && ending->holding->end_ns < ending->begun_ns)
 		ending->begun_ns = ending->holding->end_ns;
 	return now - ending->begun_ns;
@@ -87,9 +83,9 @@ static uint64_t passed_ns(struct ending *ending)
  * lock would be free too early. A process that was killed may need long to end, so guardians are
  * killed when nothing else is left, however late that is.
  *
- * But a process with the name of a guardian need not be one, and may start others without end. A
- * guardian starts none, and nor does a process that was killed. So if there are ever younger
- * processes, guardians are killed although others are left.
+ * But a process with the name of a guardian need not be one: it may start others without end, or
+ * keep another from ending, as a debugger can. So one that runs another program than this process
+ * has less time. (It may be a guardian of a baton that was installed under another name.)
  */
 static unsigned guardians_due(struct ending *ending)
 {
@@ -97,19 +93,7 @@ static unsigned guardians_due(struct ending *ending)
 
 	if (passed < patience)
 		return 0;
-	return passed < 2 * patience || ending->bred_count < BRED_MAX
-	               ? KILL_GUARDIANS
-	               : KILL_GUARDIANS | KILL_EVERYTHING;
-}
-
-/* Notes whether new processes were made. Some are made between the first rounds, before their
- * parents were found. */
-static void note_youngest(struct ending *ending, uint64_t made_ns)
-{
-	if (made_ns <= ending->first_ns + patience_ns(ending) / 4 || made_ns <= ending->youngest_ns)
-		return;
-	ending->youngest_ns = made_ns;
-	ending->bred_count++;
+	return passed < 2 * patience ? KILL_GUARDIANS : KILL_GUARDIANS | KILL_LIARS;
 }
 
 /* Returns the longest pause before the next round. */
@@ -140,7 +124,6 @@ bool ending_round(struct ending *ending)
 		return true;
 	if (left.refused != 0)
 		ending_refused(ending, left.refused, "SIGKILL");
-	note_youngest(ending, left.youngest_ns);
 	int most = pause_max(ending, left.refused != 0);
 	ending->pause_ms = ending->pause_ms == 0 ? PAUSE_MS_MIN : ending->pause_ms * 2;
 	if (ending->pause_ms > most)

@@ -21,12 +21,7 @@ struct ending {
 	/* When the first round began or, if the lock was lost before, when that round was due; 0:
 	 * there was no round yet. */
 	uint64_t begun_ns;
-	uint64_t first_ns; /* when the first round began, even if that was late */
-	/* When the youngest process was made that a round has found and that was made well after
-	 * the first round; 0: there was none. */
-	uint64_t youngest_ns;
-	unsigned bred_count; /* how many times `youngest_ns` has changed */
-	int pause_ms;        /* how long to wait before the next round */
+	int pause_ms; /* how long to wait before the next round */
 	/* How many rounds in a row found no process of the command and reaped no child. */
 	unsigned none_seen;
 	/* The process that was last named in a message because it may not be signalled; 0: none. */
