@@ -416,11 +416,14 @@ class Unseen(StuckTest):
         self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
         self.assertEqual(self.finish(run)[0], 76)
 
-    def in_namespace(self, *words):
+    def check_namespace(self, *words):
         if SANITIZED:
             self.skipTest("a sanitizer reads /proc itself, and ends the program without it")
         if subprocess.run([*words, "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
             self.skipTest("namespaces cannot be made here")
+
+    def in_namespace(self, *words):
+        self.check_namespace(*words)
         self.check(*words)
 
     def test_no_descriptors_are_left(self):
@@ -444,8 +447,26 @@ class Unseen(StuckTest):
         script = 'echo 20000 > /proc/sys/kernel/ns_last_pid; "$@"; exit $?'
         self.in_namespace("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh")
 
+    without_proc = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+
     def test_there_is_no_proc(self):
-        self.in_namespace("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+        self.in_namespace(*self.without_proc)
+
+    def test_there_is_no_proc_and_the_command_is_killed_while_run_is_stopped(self):
+        """Nobody can tell that `baton run` is only stopped. Still the lock is free before it is continued."""
+        self.check_namespace(*self.without_proc)
+        run = subprocess.Popen([*self.without_proc, BATON, "run", "x", "sh", "-c", "echo $$; exec sleep 1000"], env=self.environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, run)
+        command = int(run.stdout.readline())
+        heir = self.start("run", "x", "true")
+        self.wait_for_waiters("x")
+        os.kill(run.pid, signal.SIGSTOP)
+        until("it is stopped", lambda: stat_of(run.pid)[0] == "T")
+        os.kill(command, signal.SIGKILL)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
 
 class SilentNode(ServiceTest):

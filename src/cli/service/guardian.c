@@ -33,7 +33,8 @@ struct guardian {
 	bool command_stopped;
 	bool asked_run;   /* `baton run` was asked whether it was killed with the command */
 	bool run_is_well; /* `baton run` has answered that, or is stopped */
-	/* When the guardian began to wait for the guardians of other runs; 0: it did not. */
+	/* When the guardian began to wait for `baton run` or for the guardians of other runs,
+	 * although the command has ended; 0: it did not. */
 	uint64_t waits_since_ns;
 	struct ending ending;
 	sigset_t forwarded; /* the signals that the guardian has already passed on to the command */
@@ -278,6 +279,16 @@ static void on_news(struct guardian *guardian)
 
 /* --- its life --- */
 
+/* Has the guardian waited for a lease since the command has ended? Counts from the first call. */
+static bool has_waited_long(struct guardian *guardian)
+{
+	uint64_t now = clock_boot_ns();
+
+	if (guardian->waits_since_ns == 0)
+		guardian->waits_since_ns = now;
+	return now - guardian->waits_since_ns >= guardian->holding->lease_ms * 1000000;
+}
+
 /*
  * True if the command was killed, and it is not known yet whether `baton run` was killed too. Asks
  * `baton run`. A stopped process cannot answer, but one that was sent SIGKILL is not stopped any
@@ -304,13 +315,8 @@ static bool doubts_run(struct guardian *guardian)
  */
 static bool awaits_guardians(struct guardian *guardian)
 {
-	const uint64_t lease_ns = guardian->holding->lease_ms * 1000000;
-
-	if (!guardian->ending.ended || guardian->none_left || !descendants_inherit_guardian())
-		return false;
-	if (guardian->waits_since_ns == 0)
-		guardian->waits_since_ns = clock_boot_ns();
-	return clock_boot_ns() - guardian->waits_since_ns < lease_ns;
+	return guardian->ending.ended && !guardian->none_left && descendants_inherit_guardian() &&
+	       !has_waited_long(guardian);
 }
 
 static bool is_over(struct guardian *guardian)
@@ -356,6 +362,10 @@ static void guard(struct guardian *guardian)
 			on_child(guardian);
 		if (items[3].revents != 0)
 			on_timer(guardian);
+		/* It is not known whether `baton run` is stopped if /proc cannot be used. What is
+		 * left of the command must not go on if `baton run` was killed, so kill it. */
+		if (doubts_run(guardian) && has_waited_long(guardian))
+			kill_all(guardian);
 		guardian->shared->status = guardian->ending.status;
 		guardian->shared->ended = guardian->ending.ended;
 		guardian->shared->stays = guardian->ending.stays;
