@@ -200,6 +200,20 @@ class KilledTogether(ServiceTest):
                 self.assertEqual(heir.wait(PATIENCE), 0)
                 self.assertIn(run.wait(PATIENCE), (1, -signal.SIGKILL))
 
+    def test_a_run_that_is_killed_within_another_while_its_guardian_is_stopped(self):
+        """The outer guardian continues the inner one, which then kills its command."""
+        inner = (BATON, "run", "within", "sh", "-c", 'echo $$; exec "$@"', "sh", *slow_command(256))
+        run = self.start("run", "x", "sh", "-c", '"$@"; exit 1', "sh", *inner)
+        guardian = stat_of(int(run.stdout.readline()))[1]
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99")
+        self.wait_for_waiters("x")
+        os.kill(guardian, signal.SIGSTOP)
+        until("it is stopped", lambda: stat_of(guardian)[0] == "T")
+        os.kill(stat_of(guardian)[1], signal.SIGKILL)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        self.assertEqual(run.wait(PATIENCE), 1)
+
     def test_a_command_that_is_killed_while_run_is_stopped(self):
         """`baton run` cannot answer, but it was not killed: the lock is free."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")

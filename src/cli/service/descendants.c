@@ -552,8 +552,14 @@ bool descendants_inherit_guardian(void)
 	snprintf(self, sizeof(self), "%d", (int)getpid());
 	if (proc_is_ours())
 		add_children_of_thread(&all, getpid(), self);
-	for (size_t i = 0; i < all.count; i++)
-		found = found || (all.list[i].guards && !all.list[i].zombie);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct descendant *child = &all.list[i];
+		if (!child->guards || child->zombie)
+			continue;
+		found = true;
+		if (child->stopped)
+			may_signal(child->pid, SIGCONT);
+	}
 	free(all.list);
 	return found;
 }
