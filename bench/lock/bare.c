@@ -104,6 +104,7 @@ struct process {
 
 static void send_to(struct process *process, int to, char kind, int about)
 {
+	static char encrypted[MESSAGE_SIZE * 2];
 	char message[MESSAGE_SIZE] = {kind, (char)about};
 	uv_buf_t buf = uv_buf_init(message, sizeof(message));
 	struct tls *tls = process->tls[to];
@@ -112,11 +113,12 @@ static void send_to(struct process *process, int to, char kind, int about)
 	if (tls != NULL) {
 		tls_write(tls, (const uint8_t *)message, sizeof(message));
 		size_t size = tls_output(tls, &bytes);
-		buf = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)size);
+		must_be(size <= sizeof(encrypted), "record");
+		memcpy(encrypted, bytes, size);
+		tls_written(tls, size);
+		buf = uv_buf_init(encrypted, (unsigned)size);
 	}
 	uv_try_write((uv_stream_t *)&process->to[to], &buf, 1);
-	if (tls != NULL)
-		tls_written(tls, buf.len);
 }
 
 static void on_token(struct process *process)
