@@ -475,8 +475,8 @@ class Single(WebTest):
         node.end()
         node.options[-1] = f"* status,lock,observe uid:{os.getuid()}"
         node.start()
+        until("the node serves", node.serves)
         with Stream(self.web(node)) as stream, node.client() as client:
-            until("the node serves", node.serves)
             client.call("LOCK", "x")
             self.assertNotIn("unheard", stream.next("status"))
 
