@@ -108,7 +108,7 @@ class Node:
             self.process = subprocess.Popen(
                 [*self.prefix, BATON, "node", *(["--name", self.name] if self.named else []), "--socket", self.socket,
                  *self.options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**self.env))
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(ASAN_OPTIONS="handle_sigill=1", **self.env))
         return self
 
     def client(self, version=2):

@@ -30,7 +30,8 @@ class Node:
             notify.bind(path)
             notify.settimeout(PATIENCE)
             self.process = subprocess.Popen([BATON, "node", "--name", "n1", "--socket", self.socket, *self.words],
-                                            env={**os.environ, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL, stderr=log)
+                                            env={**os.environ, "NOTIFY_SOCKET": path, "ASAN_OPTIONS": "handle_sigill=1"},
+                                            stdin=subprocess.DEVNULL, stderr=log)
             while b"READY=1" not in notify.recv(4096):
                 pass
         os.unlink(path)
