@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from baton import ROOT
+from cluster import until
 from running import PATIENCE, Node, Program, redis_cli
 
 EXAMPLES = os.path.join(os.environ["BUILD"], "examples")
@@ -115,8 +116,7 @@ class Examples(unittest.TestCase):
         fence = re.fullmatch(r"leading, fence (\d+)", first.line())[1]
         second = self.example("leader_service", "web", "10.0.0.2:80")
         second.line()
-        while json.loads(redis_cli(self.node, "STATUS", "web"))["locks"][0]["waiters"] == []:
-            pass
+        until("the second waits", lambda: json.loads(redis_cli(self.node, "STATUS", "web"))["locks"][0]["waiters"])
         self.assertEqual(redis_cli(self.node, "BREAK", "web", fence), "1")
         self.assertEqual([first.line(), first.line()], [f"lost, fence {fence}", "campaigning"])
         self.assertRegex(second.line(), r"leading, fence (\d+)")

@@ -6,6 +6,7 @@ import unittest
 
 import npm
 from baton import ROOT
+from cluster import until
 from running import PATIENCE, Node, Program, redis_cli
 
 EXAMPLES = os.path.join(ROOT, "examples")
@@ -32,8 +33,7 @@ class Language:
     def test_one_after_the_other(self):
         first, fence = self.held()
         second = self.holder()
-        while '"waiters":[]' in redis_cli(self.node, "STATUS", "a lock"):
-            pass
+        until("it waits", lambda: '"waiters":[]' not in redis_cli(self.node, "STATUS", "a lock"))
         self.assertEqual(first.end(), (0, "", ""))
         self.assertGreater(int(re.fullmatch(r"fence (\d+)", second.line())[1]), fence)
         self.assertEqual(second.end(), (0, "", ""))

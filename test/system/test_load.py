@@ -31,7 +31,8 @@ def claim(algorithm, rounds):
 
 NAMES = [row["name"] for row in json.loads(baton("algorithms --json").out)["algorithms"] if row["kind"] == "mutex"]
 assert len(NAMES) == 15, NAMES
-for name in NAMES:
+# Every third under the sanitizers: here they look at the daemon. check/test_every_algorithm.py shows them all algorithms.
+for name in NAMES[::3] if SANITIZED else NAMES:
     setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 200 if name == "neilsen" else 30))
 
 if __name__ == "__main__":
