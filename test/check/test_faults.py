@@ -155,7 +155,7 @@ class WhatIsSought(unittest.TestCase):
         self.assertGreater(tried, len(commands) * 3 / 4)
 
     def test_an_algorithm_for_any_network_is_shown_on_two(self):
-        """On the page, whose table is compared with what is found by doc/test_faults.py."""
+        """Reads doc/faults.md; doc/test_faults.py checks that the page is what the checker finds."""
         with open(os.path.join(ROOT, "doc/faults.md"), encoding="utf-8") as file:
             lines = [[word.strip() for word in line.split("|")] for line in file if line.startswith("| ")]
         column = lines[0].index("dead bystander")

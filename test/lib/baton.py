@@ -3,6 +3,7 @@ import atexit
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,8 @@ import threading
 
 BATON = os.environ.get("BATON", os.path.join(os.path.dirname(__file__), "../../build/baton"))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+# The environment in which a sanitized server looks for leaks, although commands do not (test/meson.build).
+LEAKS = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "").replace(":detect_leaks=0", "")}
 
 
 def obey_signals():
@@ -46,9 +49,10 @@ def memory_file(text=""):
 
 
 class Forks:
-    """Runs commands of the laboratory in forks of one process that has baton's objects (forks.c): to start the program takes most
-    of the processor time of a short command."""
+    """Runs commands of the laboratory in forks of one process that is linked from baton's objects (forks.c), because starting the
+    program takes most of the processor time of a short command. Options of sanitizers are read only when that process starts."""
     COMMANDS = ("algorithms", "check", "choose", "compare", "help", "replay", "sim")
+    UNLIKE = re.compile(r"--open|/dev/std")  # these need the program itself, or pipes
     LONGEST = 90000  # bytes of a request
 
     def __init__(self):
@@ -64,12 +68,14 @@ class Forks:
         atexit.register(self.end)
 
     def end(self):
+        atexit.unregister(self.end)
         self.socket.close()
         self.process.wait()
+        self.process = None
 
     def run(self, words, stdin):
         """Returns the result, or None if a program must be started for it."""
-        if not self.exists or not words or words[0] not in self.COMMANDS or "" in words:
+        if not self.exists or not words or words[0] not in self.COMMANDS or any(map(self.UNLIKE.match, words)):
             return None
         variables = (f"{name}={value}" for name, value in os.environ.items())
         request = b"".join(os.fsencode(text) + b"\0" for text in (os.getcwd(), BATON, *words, "", *variables))
@@ -81,9 +87,14 @@ class Forks:
             with memory_file(stdin) as into, memory_file() as out, memory_file() as err:
                 socket.send_fds(self.socket, [request], [into.fileno(), out.fileno(), err.fileno()])
                 answer = self.socket.recv(16)
-                assert answer, f"{self.program} has ended: {self.process.wait()}"
+                assert answer, f"{self.program} has ended"
                 texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode() for file in (out, err)]
                 return Result(os.waitstatus_to_exitcode(int.from_bytes(answer, sys.byteorder)), *texts)
+        except BaseException: # an answer that comes later must not be taken for the next one's
+            if self.process is not None:
+                self.process.kill()
+                self.end()
+            raise
         finally:
             self.lock.release()
 
@@ -91,10 +102,10 @@ class Forks:
 forks = Forks()
 
 
-def baton(*words, stdin=""):
-    """Runs baton. A word may contain several words, separated by blanks."""
+def baton(*words, stdin="", fork=True):
+    """Runs baton. A word may contain several words, separated by blanks. Without `fork` the program is started."""
     arguments = [part for word in words for part in str(word).split()]
-    if result := forks.run(arguments, stdin):
+    if fork and (result := forks.run(arguments, stdin)):
         return result
     done = subprocess.run([BATON, *arguments], input=stdin, capture_output=True, text=True, check=False)
     return Result(done.returncode, done.stdout, done.stderr)

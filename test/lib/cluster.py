@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from baton import BATON
+from baton import BATON, LEAKS
 from resp import Client, Closed, Wrong
 
 SANITIZED = os.environ.get("SANITIZE", "none") != "none"
@@ -108,7 +108,7 @@ class Node:
             self.process = subprocess.Popen(
                 [*self.prefix, BATON, "node", *(["--name", self.name] if self.named else []), "--socket", self.socket,
                  *self.options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(ASAN_OPTIONS="handle_sigill=1", **self.env))
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**LEAKS, **self.env))
         return self
 
     def client(self, version=2):

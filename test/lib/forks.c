@@ -10,6 +10,8 @@
  * empty text, and its environment. The answer is the child's wait status. The server ends when the
  * other side of its socket is closed.
  *
+ * What differs from a program: /proc/self/exe is another, and all children have the same addresses.
+ *
  * It is linked with --wrap=main: this file's main is called, and calls baton's.
  */
 #include <errno.h>
@@ -42,7 +44,9 @@ static size_t read_request(int socket, char *text, int streams[STREAMS])
 	                         .msg_controllen = sizeof(control)};
 	ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 
-	if (size <= 0)
+	if (size < 0)
+		fail("recvmsg");
+	if (size == 0)
 		return 0;
 	const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	if (head == NULL || head->cmsg_len != CMSG_LEN(STREAMS * sizeof(int)) ||
@@ -64,8 +68,13 @@ static void run(char *text, size_t size, const int streams[STREAMS])
 
 	for (; at < end && *at != '\0' && count < TEXTS_MAX; at += strlen(at) + 1)
 		words[count++] = at;
+	errno = E2BIG;
+	if (at >= end || *at != '\0')
+		fail("words");
 	for (at++; at < end && variables_count < TEXTS_MAX; at += strlen(at) + 1)
 		variables[variables_count++] = at;
+	if (at < end)
+		fail("variables");
 	environ = variables;
 	for (int i = 0; i < STREAMS; i++) {
 		if (dup2(streams[i], i) < 0)

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 
-from baton import BATON
+from baton import BATON, LEAKS
 
 PATIENCE = 60  # a limit in seconds; a correct program needs milliseconds
 
@@ -30,7 +30,7 @@ class Node:
             notify.bind(path)
             notify.settimeout(PATIENCE)
             self.process = subprocess.Popen([BATON, "node", "--name", "n1", "--socket", self.socket, *self.words],
-                                            env={**os.environ, "NOTIFY_SOCKET": path, "ASAN_OPTIONS": "handle_sigill=1"},
+                                            env={**os.environ, "NOTIFY_SOCKET": path, **LEAKS},
                                             stdin=subprocess.DEVNULL, stderr=log)
             while b"READY=1" not in notify.recv(4096):
                 pass

@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 
-from baton import BATON
+from baton import BATON, LEAKS
 from cluster import PATIENCE_S, environment
 
 PROGRAM = os.path.join(os.path.dirname(BATON), "baton-web")
@@ -15,7 +15,7 @@ class Web:
 
     def __init__(self, *words, env=None):
         self.process = subprocess.Popen([BATON, "web", "--listen", "127.0.0.1:0", *words], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, text=True, env=environment(**(env or {})))
+                                        stdout=subprocess.PIPE, text=True, env=environment(**LEAKS, **(env or {})))
         self.address = self.process.stdout.readline().strip()
         self.port = int(self.address.rsplit(":", 1)[1].rstrip("/"))
         self.host = f"127.0.0.1:{self.port}"
