@@ -15,6 +15,7 @@
 #include "memory.h"
 #include "step.h"
 #include "trouble.h"
+#include "wait.h"
 #include "whole.h"
 
 #include <stdlib.h>
@@ -67,6 +68,7 @@ static void refuse_impatient(struct node *node, struct live *live)
 		next = TAILQ_NEXT(session, queue);
 		if (session->patience != NODE_NOWAIT)
 			continue;
+		wait_drop_value(node, session);
 		live_dequeue(&node->lives, live, session);
 		session_refuse(node, session);
 	}
