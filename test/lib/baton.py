@@ -75,7 +75,7 @@ class Forks:
 
     def run(self, words, stdin):
         """Returns the result, or None if a program must be started for it."""
-        if not self.exists or not words or words[0] not in self.COMMANDS or any(map(self.UNLIKE.match, words)):
+        if not self.exists or not words or words[0] not in self.COMMANDS or any(map(self.UNLIKE.search, words)):
             return None
         variables = (f"{name}={value}" for name, value in os.environ.items())
         request = b"".join(os.fsencode(text) + b"\0" for text in (os.getcwd(), BATON, *words, "", *variables))

@@ -10,7 +10,8 @@
  * empty text, and its environment. The answer is the child's wait status. The server ends when the
  * other side of its socket is closed.
  *
- * What differs from a program: /proc/self/exe is another, and all children have the same addresses.
+ * A child differs from a started program in two ways: /proc/self/exe is this file's program and not
+ * baton, and all children have the same memory addresses.
  *
  * It is linked with --wrap=main: this file's main is called, and calls baton's.
  */
