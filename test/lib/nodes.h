@@ -464,13 +464,19 @@ static inline int nodes_unlock(struct nodes *nodes, uint32_t i, uint64_t session
 	return result;
 }
 
+static inline int nodes_elect_for(struct nodes *nodes, uint32_t i, uint64_t session,
+                                  const char *name, const char *value, enum node_patience patience)
+{
+	int error = node_elect(nodes->node[i], session_id(session), name, strlen(name), value,
+	                       strlen(value), patience, 0, nodes->now);
+	nodes_take(nodes, i);
+	return error;
+}
+
 static inline int nodes_elect(struct nodes *nodes, uint32_t i, uint64_t session, const char *name,
                               const char *value)
 {
-	int error = node_elect(nodes->node[i], session_id(session), name, strlen(name), value,
-	                       strlen(value), NODE_WAIT, 0, nodes->now);
-	nodes_take(nodes, i);
-	return error;
+	return nodes_elect_for(nodes, i, session, name, value, NODE_WAIT);
 }
 
 static inline int nodes_leader(struct nodes *nodes, uint32_t i, uint64_t session, const char *name)

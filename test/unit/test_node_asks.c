@@ -58,6 +58,24 @@ static void test_elect_is_answered_when_all_have_heard(void **state)
 	assert_string_equal(nodes_said(&nodes, leader), "fence 1:1");
 }
 
+/* A client that was let in first refuses the others that said NOWAIT; they lead nothing. */
+static void test_an_elect_that_is_refused_leaves_room_for_a_leader(void **state)
+{
+	(void)state;
+	nodes.options.limits.leaders = 1;
+	nodes_start(&nodes, "central", 2);
+	uint64_t first = nodes_open(&nodes, 1), refused = nodes_open(&nodes, 1);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	assert_int_equal(nodes_lock_for(&nodes, 1, first, name, NODE_NOWAIT, 0), 0);
+	assert_int_equal(nodes_elect_for(&nodes, 1, refused, name, "v", NODE_NOWAIT), 0);
+	assert_int_equal(nodes_elect(&nodes, 1, nodes_open(&nodes, 1), "other", "v"),
+	                 BATON_ELEADERS);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, first), "fence 1:1");
+	assert_string_equal(nodes_said(&nodes, refused), "nil");
+	assert_int_equal(nodes_elect(&nodes, 1, refused, "other", "v"), 0);
+}
+
 static void test_elect_does_not_wait_for_who_left_the_view(void **state)
 {
 	(void)state;
@@ -607,6 +625,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(test_an_elected_leader_is_known_everywhere),
 	        TEST(test_elect_is_answered_when_all_have_heard),
+	        TEST(test_an_elect_that_is_refused_leaves_room_for_a_leader),
 	        TEST(test_elect_does_not_wait_for_who_left_the_view),
 	        TEST(test_a_silent_leader_is_remembered),
 	        TEST(test_who_led_is_forgotten),
