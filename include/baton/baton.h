@@ -52,9 +52,10 @@
  *
  * Limits. A program learns of a lost lock some time after the loss: messages take time, and a
  * suspended process learns nothing. Only a resource that refuses older fences (baton_fence_check,
- * or a condition in a database) is safe from a holder that does not know of its loss yet. Only
- * baton_observe_next notices a node that is stopped but not dead (SIGSTOP). Every other call waits
- * for the node's answer, even beyond its timeout.
+ * or a condition in a database) is safe from a holder that does not know of its loss yet. A node
+ * that is stopped but not dead (SIGSTOP) does not answer. baton_observe_next reports such a node as
+ * silent. Of the other calls, some give up after a time, which is given below; the rest wait until
+ * the node answers.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -87,8 +88,9 @@ enum {
  * BATON_FOREVER keeps waiting while the node restarts. But if there is no node or no view when the
  * call begins, it fails at once.
  *
- * The node measures these times, so they have no effect while the node is stopped (SIGSTOP). A
- * program that must not wait for a stopped node uses baton_lock_start and its own poll().
+ * The node measures these times. A node that is stopped (SIGSTOP) does not answer when a timeout is
+ * over; baton_lock describes what happens then. A program that must not wait for a stopped node
+ * uses baton_lock_start and its own poll().
  */
 #define BATON_FOREVER INT64_C(-1)
 #define BATON_TRY INT64_C(0)
@@ -263,9 +265,10 @@ int64_t baton_lost_ago(const struct baton *baton);
  *
  * The call takes well below a microsecond, makes no system call and does not ask the node. On a
  * Unix socket it reads a word of memory that the node shares. Over TCP, and where the socket is
- * forwarded from another host, the library must instead ask the node repeatedly, every sixth of the
- * lease and sometimes every thirtieth. The program must then poll the descriptor of baton_watch and
- * call baton_lost when it is readable; otherwise this call returns 0 after a lease.
+ * forwarded from another host, the library must instead ask the node repeatedly: every sixth of the
+ * lease, or every thirtieth when less than 0.6 of the lease is left. The program must then poll the
+ * descriptor of baton_watch and call baton_lost when it is readable; otherwise this call returns 0
+ * after a lease.
  *
  * Any amount of time may pass between this call and the action that it permits. Only a resource
  * that refuses older fences closes that gap.
@@ -426,18 +429,18 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
  * holder has stopped or that time is over; until then baton_status shows the holder as "losing".
  *
  * Returns 0, or an error: BATON_ENOTHELD (nobody holds the lock with this fence); BATON_EFENCE
- * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and the
- * holder is at none of those that did); BATON_ENAME; or one of the errors above. After BATON_ECONNECTION the lock may or may not
- * have been broken.
+ * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and the holder is at none
+ * of those that did); BATON_ENAME; or one of the errors above. After BATON_ECONNECTION the lock may
+ * or may not have been broken.
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);
 
-/* Asks whether the node serves. Every client may ask this. Returns 1; 0 if the node waits for
- * something, which baton_status tells; or one of the errors above. */
+/* Asks whether the node serves. Every client may ask this. Returns 1 if it does; 0 if the node
+ * waits for something, which baton_status names; or one of the errors above. */
 int baton_ready(struct baton *baton);
 
 /*
- * Returns as whom the node has identified this program, as JSON text that the caller frees with
+ * Returns how the node has identified this program, as JSON text that the caller frees with
  * free(): its uid and groups, or the name in its certificate, and whether the node has rules about
  * who may do what. Returns 0 or one of the errors above.
  */
@@ -460,6 +463,7 @@ int baton_members(struct baton *baton, char **ret_json);
  * Asks the voters to change something about a member: "REMOVE" it for good, "INVITE" a name that
  * was removed, "PROMOTE" it to vote, or "DEMOTE" it. Returns when the node has taken the order;
  * baton_members shows when it is done.
+ *
  * Returns 0, or an error: BATON_EREFUSED (there is no such member, or the node serves nobody),
  * BATON_ENAME, or one of the errors above.
  */
@@ -474,7 +478,7 @@ int baton_member(struct baton *baton, const char *act, const char *name);
 int baton_invite(struct baton *baton, uint64_t valid_ms, char **ret_token);
 
 /*
- * Lets the node leave the cluster and end. From now on it grants nothing. Clients that hold a lock
+ * Makes the node leave the cluster and end. From now on it grants nothing. Clients that hold a lock
  * there have `finish_ms` to finish, or no limit (BATON_FOREVER); then they are told that they lost
  * it. Returns 0 and how many locks are held there, or one of the errors above. The connection ends
  * when the node does.

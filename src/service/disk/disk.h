@@ -24,8 +24,9 @@ struct disk;
 
 enum disk_result {
 	DISK_OK = 0,
-	DISK_EABSENT = -1,  /* no database was ever created in this directory */
-	DISK_EINUSE = -2,   /* another process has the database open */
+	DISK_EABSENT = -1, /* no database was ever created in this directory */
+	/* Another process has the database open; disk_create: there is a database already. */
+	DISK_EINUSE = -2,
 	DISK_EDAMAGED = -3, /* the content differs from what was written */
 	DISK_EFAILED = -4,  /* the operating system failed: no space, an I/O error, no permission */
 };
@@ -34,12 +35,13 @@ enum { DISK_TEXT_MAX = 512, DISK_NAME_MAX = 255, DISK_IDENTITY_MAX = 1 << 16 };
 
 /*
  * Creates a database that holds an identity and nothing else, in an existing directory that has
- * none. When this returns 0, the database survives a crash; otherwise there is none.
+ * none. When this returns 0, the database survives a crash. After a failure there is no new
+ * database; or there is one that may not survive a crash, if only the last fsync failed.
  */
 int disk_create(const char *directory, const void *identity, size_t identity_size,
                 char ret_text[DISK_TEXT_MAX]);
 
-/* Opens the database and checks all of it. On failure *ret_disk is as before, and *ret_text is
+/* Opens the database and checks all of it. On failure *ret_disk is unchanged, and ret_text has
  * a sentence for the operator. Otherwise the caller must close the disk. */
 int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_TEXT_MAX]);
 void disk_close(struct disk *disk); /* NULL is ignored */

@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 enum {
-	/* An ACK is sent alone after this many bytes. */
+	/* An ACK is sent alone after this many bytes or frames. */
 	ACK_BYTES = 1 << 16,
 	ACK_FRAMES = 256,
 	/* A buffer larger than this is freed when it is empty. */
@@ -27,7 +27,7 @@ enum {
 	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value; a power of 2 */
 };
 
-/* An era: the frames from `number` up to the next era belong to this epoch. */
+/* An era: the frames from number `first` up to the next era belong to this epoch. */
 struct era {
 	uint64_t epoch, first;
 };
@@ -117,8 +117,8 @@ static void drop_done(struct link *link)
 		drop_front(link, done);
 }
 
-/* Drops all frames that are no longer needed. Drops other records too: those that were written or,
- * with `all_others`, all. A record that is half written must stay. */
+/* Drops all frames that are no longer needed. Of the other records it drops those that were
+ * written; with `all_others` it drops them all. A record that is half written must stay. */
 static void sift(struct link *link, bool all_others)
 {
 	size_t size = buffer_size(&link->out), kept = 0, written = 0;

@@ -2,7 +2,7 @@
  * One end of a link between two members. Each frame arrives at the other end exactly once and in
  * order, no matter how often the connection breaks. No I/O: bytes in, bytes out.
  *
- * A link outlives its connections; it belongs to two incarnations. A connection carries records:
+ * A link outlives its connections; it belongs to two processes. A connection carries records:
  *
  *     length (4 bytes, of what follows), type (1 byte), body
  *
@@ -37,10 +37,13 @@ enum {
 /* --- the handshake --- */
 
 struct link_hello {
-	uint64_t cluster;     /* the sender's cluster, which must be the same on both sides */
-	uint64_t setup;       /* a digest of what must be the same at all members */
-	uint64_t incarnation; /* the sender's incarnation */
-	/* The incarnation whose frames `received` counts; 0: the two have not met yet. */
+	uint64_t cluster; /* the sender's cluster, which must be the same on both sides */
+	uint64_t setup;   /* a digest of what must be the same at all members */
+	/* The number of the sender's process, not 0. A process keeps its number, and so its links,
+	 * when it joins again as another incarnation in the sense of the engine. */
+	uint64_t incarnation;
+	/* The number of the process that the sender wants to reach; `received` counts the frames of
+	 * that process. */
 	uint64_t peer_incarnation;
 	uint64_t received;            /* the number of the last frame taken from the peer */
 	char name[LINK_NAME_MAX + 1]; /* the sender's name */
@@ -49,11 +52,11 @@ struct link_hello {
 };
 
 enum link_hello_kind {
-	HELLO_MORE,     /* the hello is not complete yet */
-	HELLO_WHOLE,    /* *ret_hello is complete and took *ret_size bytes */
-	HELLO_REFUSED,  /* the other side says no: *ret_text, at most LINK_TEXT_MAX bytes, no
-	                      control characters */
-	HELLO_VERSION,  /* the other side speaks another version of this protocol: *ret_version */
+	HELLO_MORE,  /* the hello is not complete yet */
+	HELLO_WHOLE, /* `hello` is complete */
+	/* The other side refuses the connection; `text` says why, without control characters. */
+	HELLO_REFUSED,
+	HELLO_VERSION,  /* the other side speaks another version of this protocol: `version` */
 	HELLO_NONSENSE, /* the bytes are not of this protocol */
 };
 
@@ -79,7 +82,7 @@ size_t link_refusal_write(const char *text, uint8_t room[LINK_HELLO_MAX]);
 struct link;
 
 /* Makes a link. `kept_max` is the most bytes that are kept for the peer; each frame needs 13 more
- * than its own. Only an ACK may exceed this limit. If an epoch ends because of the limit, it is
+ * than its own. Only an ACK may exceed this limit. When a frame finds no room, the limit is
  * doubled for the next epochs, up to 8 times `kept_max`. */
 struct link *link_create(size_t kept_max);
 void link_destroy(struct link *link);
@@ -87,7 +90,7 @@ void link_destroy(struct link *link);
 /* Call it when a connection is open. `peer_received` is the number of the last frame that the peer
  * has received, from its HELLO; output begins with the frame after it. Returns 0, or BATON_EMESSAGE
  * if no frame with that number was ever sent. A number smaller than one that was acknowledged is no
- * error: the HELLO may have been written before. */
+ * error: the HELLO may have been written before that acknowledgement. */
 int link_attach(struct link *link, uint64_t peer_received);
 /* Call it when the connection is gone. Forgets what was half read or half written, and frames that
  * were read but not taken: the peer will send these again. */

@@ -23,7 +23,8 @@ void ask_again(struct node *node);
 /* Answers the command from the answers so far. Call it when all members have answered, or when the
  * time is over. */
 void ask_finish(struct node *node, struct session *session);
-/* Call it after each answer: finishes the question if no answer is missing any more. */
+/* Call it after each answer: finishes the question if no answer is missing any more, or if one
+ * answer was enough (BREAK: a member has taken the lock away). */
 void ask_settle(struct node *node);
 /* Writes who breaks a lock: the user and process, and the node. */
 void ask_describe_breaker(const struct node *node, const struct session *session,

@@ -1,3 +1,7 @@
+/*
+ * Decides when the lease has lapsed, and does what follows from that. No fence is chosen here: the
+ * fence of a grant comes from `grant` in lock.c and view_fence in view.c.
+ */
 #include "fencing.h"
 
 #include "hold.h"

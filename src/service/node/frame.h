@@ -17,8 +17,8 @@
  * A frame with a destination takes a shortest path. A frame for all goes to every neighbour; a
  * member that sees it for the first time passes it on to all its other neighbours. In each epoch,
  * an origin numbers its frames for all 1, 2, 3, …. Links keep order, so these numbers reach a
- * member in order, and it need remember only the last. A name is its length (a byte, not 0) and its
- * bytes; a text is its length (a number) and its bytes.
+ * member in order, and it needs to remember only the last. A name is its length (a byte, not 0) and
+ * its bytes; a text is its length (a number) and its bytes.
  */
 #ifndef NODE_FRAME_H
 #define NODE_FRAME_H

@@ -14,7 +14,8 @@ static struct interest_list *list_of(const struct interests *interests, bool pat
 	               : &interests->buckets[hash & (interests->buckets_count - 1)];
 }
 
-/* Keeps the average chain at one interest or fewer, unless many interests share a name. */
+/* Keeps the average chain at one interest or fewer. Only a name that many are interested in makes a
+ * long chain. */
 void interests_reserve(struct interests *interests)
 {
 	struct interests old = *interests;

@@ -91,7 +91,7 @@ uint64_t lease_margin(const struct lease *lease)
 }
 
 /* Computes the worst case. The last renewal may have been sent just before the death, and the
- * voters may have gathered renewals for a twelfth of the lease before they acted on it. They then
+ * voters may have gathered renewals for one beat (rhythm.h) before they acted on it. They then
  * wait until the lease is over by the slowest clock: clock rates may differ by a thousandth either
  * way. A hundredth of the lease and 2 ms are added for reading the clocks. */
 uint64_t lease_takeover(const struct lease *lease)

@@ -13,7 +13,8 @@
 
 struct lease {
 	uint64_t ttl; /* how long a lease lasts; 0: there are no leases */
-	/* The end of the lease, in whole milliseconds; NODE_NEVER: no leases; 0: it lapsed. */
+	/* The end of the lease, rounded down to a whole millisecond; NODE_NEVER: there are no
+	 * leases; 0: the node has no lease now. */
 	uint64_t deadline;
 	/* Clients may be let in until this time, which is the deadline less the margin; 0: none may
 	 * be. */
@@ -23,7 +24,9 @@ struct lease {
 	uint64_t warn_at, renew_at, depart_at;
 	/* When to propose EXTEND (again); NODE_NEVER: there are enough fences. */
 	uint64_t extend_at;
-	uint64_t next;  /* the earliest of the four times above and the deadline */
+	/* The earliest of warn_at, renew_at, depart_at and the deadline. extend_at is checked only
+	 * when one of these is due. */
+	uint64_t next;
 	bool departing; /* this incarnation is leaving and grants nothing more */
 	bool starved;   /* a client waits only because nothing may be granted now */
 };
@@ -42,7 +45,7 @@ uint64_t lease_interval(const struct lease *lease);
 /* Returns about how long after a member's death others can get the locks of its clients; 0:
  * unknown. */
 uint64_t lease_takeover(const struct lease *lease);
-/* Returns the last part of the lease, in which nothing new is granted. */
+/* Returns how long the margin is: the last part of the lease, in which nothing new is granted. */
 uint64_t lease_margin(const struct lease *lease);
 
 /* Returns the time left at `now`; NODE_NEVER without a lease. */

@@ -217,8 +217,8 @@ void lock_touch(struct node *node, struct lock *lock)
 	lock_settle(node, lock);
 }
 
-/* Handle the waiting messages before this node asks for the lock: their senders have seen it open,
- * and asked, before this node did. */
+/* The waiting messages are handled before this node asks for the lock, because their senders saw
+ * the lock open, and asked for it, before this node did. */
 void lock_open(struct node *node, struct live *live)
 {
 	struct lock *lock = live->lock;

@@ -20,7 +20,8 @@ enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 struct lock {
 	/* A Lamport clock: the number of the last grant that this node knows of. */
 	uint64_t counter;
-	/* the part for clients (live.h); NULL: no client here, and the lock is open */
+	/* The part for clients (live.h); NULL: no client here holds the lock or waits for it, and
+	 * the lock is open. */
 	struct live *live;
 	uint8_t *packed; /* the algorithm's state (packed.h); NULL: all zeros */
 	uint32_t hash;   /* the lower half of the hash of the name */

@@ -1,3 +1,6 @@
+/*
+ * The hash of a name. Which names are good is decided in name.h.
+ */
 #include "name.h"
 
 #define XXH_INLINE_ALL

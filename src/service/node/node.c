@@ -1,6 +1,6 @@
 /*
- * The entry points of a node. Only this file advances the clock, and only it does the work with
- * which every call ends.
+ * The entry points of a node. Only this file advances the node's clock (`advance`), and does the
+ * work with which every call ends (`finish`).
  */
 #include "node.h"
 

@@ -92,7 +92,10 @@ struct node_limits {
 
 struct node_options {
 	const char *name; /* the name of this member */
-	/* This process' incarnation: greater than that of any earlier process with this name. */
+	/* The first incarnation of this node. In a fixed membership it is greater than all earlier
+	 * ones of this name, and node_rejoin sets the next. If voters agree on the members, it may
+	 * be 0, because node_enter sets it: to the index of the log entry by which the node
+	 * joined. */
 	uint64_t incarnation;
 	uint64_t cluster; /* the cluster of this node; frames of another cluster are refused */
 	/* From here to `texts`, options must be the same at all members, or the members do not
@@ -109,8 +112,8 @@ struct node_options {
 	const char *const *texts;
 	/* The remaining options may differ from node to node, except lease_ns. */
 	uint32_t turns; /* how many local clients may enter in a row; 0 means 1 */
-	/* How long a circulating token rests at a node where nobody wants it. 0 would be an endless
-	 * loop in a simulation whose links take no time. */
+	/* How long a circulating token rests at a node where nobody wants it. With 0, a simulation
+	 * whose links take no time would loop forever. */
 	uint64_t idle_hop_ns;
 	/* How long a lease lasts, the same at all members; 0: a fixed membership, without
 	 * leases. */
@@ -153,8 +156,8 @@ struct node_member {
  * (after node_rejoin).
  *
  * Returns 0 or BATON_EVIEW. BATON_EVIEW means that the topology or the algorithm does not suit that
- * many members (edges: and grid:RxC fix their number), or that the view itself is malformed (no
- * members, too many, a name that occurs twice, is too long or empty, an epoch of 0 or above
+ * many members (edges: and grid:RxC fix their number), or that the view itself is malformed (too
+ * many members, a name that occurs twice, is too long or empty, an epoch of 0 or above
  * NODE_EPOCH_MAX). A view that is only unsuitable begins all the same, but neither this node nor
  * any other member serves in it. A malformed view changes nothing.
  */
@@ -218,9 +221,9 @@ uint64_t node_incarnation(const struct node *node);
 /*
  * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW),
  * every sixth of the lease, at least every second, whether it is in a view or not. When the voters
- * have acknowledged a renewal, the lease lasts for lease_ns from the time at which the driver took
- * that NODE_RENEW: the driver passes this deadline to node_lease. A deadline that is not later than
- * the last is ignored.
+ * have acknowledged a renewal, the lease lasts for lease_ns from the time in that NODE_RENEW
+ * (`taken`): the driver passes this deadline to node_lease. A deadline that is not later than the
+ * last is ignored.
  *
  * With half of the lease left there is a NODE_WARN. With a tenth left (the margin) the node grants
  * nothing new and does not ask for locks. With none left it lapses: every hold here is lost
@@ -240,8 +243,8 @@ void node_renew(struct node *node, uint64_t now);
  */
 void node_depart(struct node *node, uint64_t now);
 
-/* Returns the deadline in whole milliseconds; NODE_NEVER: no lease is needed; 0: there is none
- * now. */
+/* Returns when the lease ends, in nanoseconds but rounded down to a whole millisecond; NODE_NEVER:
+ * no lease is needed; 0: there is no lease now. */
 uint64_t node_lease_deadline(const struct node *node);
 /* Returns how often holds were lost because a lease or a view ended. */
 uint64_t node_lapses(const struct node *node);
@@ -291,18 +294,18 @@ void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
  * Tells a client that cannot read the lease word how long it may go on. Such a client must ask
- * before its first lock, and then again and again. Returns what is left of the lease (NODE_NEVER:
- * there is none), and the lapses. The client notes its own clock before it asks. It may go on until
- * that time plus what is left of the lease, less the possible difference of the two clocks. If the
- * session is closed without node_session_quit, the client may not know of it: its locks stay held
- * until the last deadline that it was told, and cannot be broken or evicted before. Returns 0,
- * BATON_ESESSION or BATON_ESTOPPED.
+ * before its first lock, and then again and again. The answer is what is left of the lease
+ * (NODE_NEVER: no lease is needed), and the lapses. The client notes its own clock before it asks.
+ * It may go on until that time plus what is left of the lease, less the possible difference of the
+ * two clocks. If the session is closed without node_session_quit, the client may not know of it:
+ * its locks stay held until the last deadline that it was told, and cannot be broken or evicted
+ * until then. Returns 0, BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
 
 /* Sets how long the client needs to stop when the lease ends; 0 unless set. The client is granted
- * nothing while less than this time and the margin is left of the lease. An unknown session is
+ * nothing while less than this time plus the margin is left of the lease. An unknown session is
  * ignored. */
 void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
@@ -476,7 +479,8 @@ struct node_bytes {
 /* When a waiting client is let in, as far as its own member knows. */
 enum node_status_turn {
 	STATUS_TURN_NEXT, /* the client is let in when its member is let in next */
-	STATUS_TURN_NOW, /* its member is inside, and lets the client in before it gives the lock away */
+	/* The client's member is inside, and lets the client in before it gives the lock away. */
+	STATUS_TURN_NOW,
 	/* The client is let in only after its member has asked again, because other clients of that
 	 * member come first. */
 	STATUS_TURN_LATER,
@@ -633,7 +637,8 @@ bool node_has_token(struct node *node, const char *name, size_t name_size);
 /* Has the algorithm let this node in? A client need not have the lock. */
 bool node_is_inside(struct node *node, const char *name, size_t name_size);
 
-/* Returns the number of the member that has the token of an untouched lock; 0 without a view. */
+/* Returns the number of the lock's home: the member that has the token before the lock is first
+ * used in this epoch; 0 without a view. */
 uint32_t node_home(const struct node *node, const char *name, size_t name_size);
 
 /* --- measurement --- */

@@ -5,7 +5,7 @@
  *
  * There are many locks and each must stay small, so locks share these counters: the hash of a
  * lock's name chooses one. A quiet lock that shares its counter with a busy one seems busy, which
- * only means that the order of its waiters is not told.
+ * only means that STATUS does not find the order of its waiters.
  */
 #ifndef NODE_PACE_H
 #define NODE_PACE_H

@@ -202,9 +202,9 @@ static void shout(struct node *node, struct slice name, const struct live *live,
 
 /*
  * Two members have a client inside one lock. No correct sequence of events leads to this, so one of
- * them is faulty, but it must not end the cluster. The greater fence stays, because a resource that
- * checks fences has seen it. The other client is told by its own node, which receives this report
- * as all members do.
+ * the members is faulty; that must not end the cluster. The hold with the greater fence stays,
+ * because a resource that has seen this fence refuses the smaller one. The other client is told by
+ * its own node, which receives this report as all members do.
  */
 static void settle_conflict(struct node *node, struct live *live, struct slice name,
                             uint32_t member, uint64_t fence)

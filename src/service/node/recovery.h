@@ -1,6 +1,6 @@
 /*
- * Changes from one view to the next: decides what is discarded, what is carried over, and when the
- * node serves again.
+ * The change from one view to the next: what is discarded, what is carried over, and when the node
+ * serves again.
  *
  * Within an epoch the members are fixed and nothing is lost; a new epoch begins with an empty
  * table. A node that learns of a new epoch stops serving at once and reports to all members which

@@ -10,8 +10,9 @@ enum {
 	ROAD_SIZE_MAX = 1 << 17, /* more bytes than any correct algorithm has in flight at once */
 };
 
-/* Each type of message has a byte: how many times in a row a message of the type has passed without
- * news (up to IDLE_ROUNDS), and flags. */
+/* A lock has one byte for each type of message. The bits of TYPE_IDLE count how many rounds in a
+ * row were idle, up to IDLE_ROUNDS. TYPE_PASSED is set once a message of the type has passed here.
+ * TYPE_NEWS is set if the lock's counter has changed since a message of the type last passed. */
 enum { TYPE_IDLE = 3, TYPE_PASSED = 4, TYPE_NEWS = 8 };
 
 /* The messages of one lock that rest here, in a piece of the pool that grows with them. */
@@ -90,8 +91,9 @@ static struct in what_rests(const struct node *node, struct road *road)
 	return (struct in){.next = rest, .end = rest + road->size};
 }
 
-/* Is a message of this type parked at the lock's home, because it went round too often while nobody
- * wanted the lock? A message of an unknown type never is: its rounds are not counted, and the
+/* Is a message of this type parked? With one member every message is, because it has nowhere to go.
+ * Otherwise only the lock's home parks messages, after too many rounds in which nobody wanted the
+ * lock. It never parks a message of an unknown type, because its rounds are not counted, and the
  * algorithm will refuse it. */
 static bool is_parked(const struct node *node, const struct lock *lock, const struct road *road,
                       uint8_t type)

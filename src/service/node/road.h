@@ -13,9 +13,9 @@
  *
  * A node whose client begins to wait sends TOUCH to the home, which then sets its count of idle
  * rounds to 0; so the token passes every node once more before it can be parked. A node need not
- * send TOUCH if each type of message brought news when it last passed here. The home saw the same
- * news, in this round or the one before, so its count is still too low to park the token before it
- * has passed here again.
+ * send TOUCH if, for each type of message, the last round was not idle here. The home saw the same
+ * change of the counter, in this round or the one before. So the home's count is still too low for
+ * the token to be parked before it has passed here again.
  */
 #ifndef NODE_ROAD_H
 #define NODE_ROAD_H

@@ -43,7 +43,7 @@ struct session {
 	struct live *waits; /* the lock that the session waits for, or NULL */
 	TAILQ_ENTRY(session) queue;
 	LIST_HEAD(, live) holds; /* what the client holds, newest first */
-	struct timer timer;      /* the timeout of the pending command */
+	struct timer timer;      /* the timeout of the pending command; for an orphan, `told` */
 	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
 	struct question question;
@@ -57,7 +57,8 @@ struct session_slot {
 	uint32_t free_next;
 };
 
-/* A session's id is its generation and, in the lower half, its slot + 1. */
+/* A session's id has the generation of its slot in the upper half, and the slot + 1 in the lower
+ * half. */
 struct sessions {
 	struct session_slot *slots;
 	size_t slots_size;

@@ -54,7 +54,8 @@ static uint8_t *encode_bytes(uint8_t *to, const void *bytes, size_t size)
 	return to + size;
 }
 
-/* Returns when a client will be let in, by how many others are before it in this node's queue. */
+/* Returns when a client will be let in. `before` is how many others are before it in this node's
+ * queue. */
 static enum row_kind waiting_kind(const struct node *node, const struct live *live, uint32_t before)
 {
 	bool inside = live->lock->phase == PHASE_INSIDE && !live->carried;
@@ -92,10 +93,11 @@ static void put_row(struct node *node, const struct live *live, const struct ses
 /* A position in the rows of this node. */
 struct cursor {
 	const struct live *live;
-	const struct session *session; /* the client of the next row; NULL: the lock's first one */
-	uint32_t locks;                /* how many locks were written */
-	uint32_t waiters;              /* how many waiters of this lock were written */
-	uint32_t rows;                 /* how many rows were written in all */
+	/* The waiter of the next row; NULL: no row of this lock was written yet. */
+	const struct session *session;
+	uint32_t locks;   /* how many locks were written */
+	uint32_t waiters; /* how many waiters of this lock were written */
+	uint32_t rows;    /* how many rows were written in all */
 };
 
 static void next_lock(struct cursor *cursor)

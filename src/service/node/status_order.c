@@ -61,7 +61,7 @@ static void put_lock(struct node *node, struct slice name)
 	put_state(node, name, hash);
 }
 
-/* A node that does not serve yet tells of no lock. */
+/* A node that does not serve yet answers without any lock. */
 int on_ask_states(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -197,8 +197,8 @@ bool order_ask(struct node *node, struct session *session, struct status *status
 
 /* --- finding the order --- */
 
-/* Everything that all members told: [lock][member]. States of members that have not answered are
- * unknown. */
+/* Returns what all members have answered, as an array [lock][member]. The states of members that
+ * have not answered are NULL. */
 static struct told *collect(const struct node *node, const struct question *question)
 {
 	const struct unordered *unordered = &question->unordered;

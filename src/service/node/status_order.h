@@ -22,8 +22,8 @@
 struct status;
 
 /*
- * All members have answered a STATUS. Asks them for states, if these may tell the order of waiters,
- * and returns true; then the status belongs to the session's question.
+ * If all members have answered a STATUS, and their states may tell the order of waiters, asks them
+ * for these states and returns true. Then the status belongs to the session's question.
  */
 bool order_ask(struct node *node, struct session *session, struct status *status);
 /* Sorts the waiters by what the members have answered, and returns the status. The question no

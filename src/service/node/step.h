@@ -22,7 +22,8 @@ void step_leave(struct node *node, struct lock *lock);
 int step_deliver(struct node *node, struct lock *lock, const struct letter *letter);
 /* Moves on `count` of the messages that rest here, the oldest first. */
 void step_move(struct node *node, struct lock *lock, uint32_t count);
-/* Moves on the messages that rest here while this node waits to be let in. */
+/* If this node waits to be let in, moves on the messages that rest here, the oldest first, until it
+ * is let in. */
 void step_move_if_waiting(struct node *node, struct lock *lock);
 
 #endif

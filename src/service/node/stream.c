@@ -24,8 +24,9 @@ struct stream {
 	TAILQ_ENTRY(stream) due;
 	uint64_t hash;
 	uint64_t rank; /* the rank of the event that was told last */
-	/* An event was lost, and waiting for it is of no use: the next event is told, whichever it
-	 * is. */
+	/* No event was told since the stream began, or since an epoch ended. So a gap before the
+	 * next event may never be filled, and the event is told at once if it is the first grant of
+	 * its epoch, or if this node is the only member. */
 	bool any_next;
 	SLIST_HEAD(, held) held; /* events that are held back, sorted by rank */
 	uint32_t held_count;
@@ -219,7 +220,8 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 		tell_first_held(node, stream);
 }
 
-/* Forgets the least recently used stream, if it holds nothing back; but never the one used last. */
+/* If there are too many streams, forgets the least recently used ones; but never one that holds
+ * something back, nor the one that was used last. */
 static void make_room(struct streams *streams)
 {
 	struct stream *next, *newest = TAILQ_LAST(&streams->use, stream_list);

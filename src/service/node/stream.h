@@ -1,14 +1,14 @@
 /*
- * The events of one name, told in the order of their fences.
+ * A stream: the events of one name. The sessions here are told of them in the order of fences.
  *
  * They come from different members over different links: "granted 7" from one may overtake
  * "released 6" from another. Within an epoch grants are numbered without gaps, so a missing event
  * can be noticed. An event after a gap is held back until the gap is filled, until NODE_SILENCE_NS
  * have passed, or until a client here must be told that it has lost the lock. If the missing event
- * arrives after that, it is not told. The first event of a name may also come after a gap, unless
- * it is the first grant of its epoch or this node is the only member. A stream that was not used
- * for long may be forgotten to make room. Only then can an event be told out of order, if it was on
- * its way all that time.
+ * arrives after that, it is dropped. The first event of a name is held back too, because an earlier
+ * one may be missing; but not if it is the first grant of its epoch, or if this node is the only
+ * member. A stream that was not used for long may be forgotten to make room. Only then can an event
+ * be told out of order, if it was on its way all that time.
  */
 #ifndef NODE_STREAM_H
 #define NODE_STREAM_H
@@ -37,8 +37,8 @@ static inline uint64_t streams_deadline(const struct streams *streams)
 }
 
 void streams_expire(struct node *node);
-/* Call it when an epoch ends. Events that were on their way in it are lost: nothing waits for them
- * any longer. */
+/* Call it when an epoch ends. Events of the epoch that have not arrived are lost, so nothing waits
+ * for them any longer. */
 void streams_flush(struct node *node);
 
 /* Takes an event for the sessions here. */

@@ -75,7 +75,8 @@ bool view_connect(const struct node *node, struct view *view);
 void view_free(struct view *view);
 /* Returns the number of a member, or 0 if there is none with this name. */
 uint32_t view_find(const struct view *view, const char *name);
-/* Returns the member that has the token of an untouched lock, by rendezvous hashing. */
+/* Returns the home of a lock, by rendezvous hashing: the member that has the token before the lock
+ * is first used in this epoch. */
 uint32_t view_home(const struct view *view, uint64_t hash);
 uint64_t view_fence(const struct node *node, uint64_t counter);
 /* Returns the text of node_waiting_for. */

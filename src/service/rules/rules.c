@@ -35,7 +35,7 @@ struct rules {
 
 static const char *const verb_names[] = {"lock",  "elect", "observe", "status",
                                          "break", "admin", NULL};
-/* The words of a rule, in the order of enum who_kind. */
+/* The words by which a rule names its subjects, in the order of enum who_kind. */
 static const char *const who_names[] = {"uid", "user", "gid", "group", "cert", "anyone", NULL};
 
 const char *verb_name(enum verb verb)
