@@ -19,8 +19,8 @@
  * Departures. There is no printed text to depart from; these are the rules of the textbook, for one
  * election. So a process that knows the coordinator answers an ELECTION but does not begin another:
  * COORDINATOR went to all lower processes, so it is already on its way to the asker. (A process
- * that suspects the coordinator to be dead would begin another one here.) COORDINATOR goes to the
- * lower processes only: the greater ones are believed dead.
+ * that suspects the coordinator to be dead would begin another election here.) COORDINATOR goes to
+ * the lower processes only: the greater ones are believed dead.
  */
 #include "algorithm.h"
 

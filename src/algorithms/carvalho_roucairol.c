@@ -80,7 +80,8 @@ static void send_reply(const struct site *site, uint32_t to, struct out *out)
 	out_send(out, to);
 }
 
-/* "REQUEST messages only to the nodes from which it has received a request", at first to all */
+/* Sends "REQUEST messages only to the nodes from which it has received a request"; the first time
+ * to all. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -125,20 +126,21 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 		node->Reply_Deferred[j - 1] = true;
 		return;
 	}
-	/* defer: the node keeps its "permanent access" (Raynal 3.1) even against an earlier
-	 * request */
+	/* With text=printed:defer the node keeps its "permanent access" (Raynal 3.1) even against
+	 * an earlier request. */
 	if (text == TEXT_DEFER) {
 		node->Reply_Deferred[j - 1] = true;
 		return;
 	}
 	send_reply(site, j, out);
-	/* keep: "a REPLY message is sent back" (2.2), and 2.3 does not say that the permission
-	 * is lost */
+	/* With text=printed:keep "a REPLY message is sent back" (2.2), and the permission is kept:
+	 * 2.3 does not say that it is lost. */
 	if (text == TEXT_KEEP)
 		return;
 	A(site, node)[j - 1] = false;
-	/* reply: the node sends "REQUEST messages only to the nodes from which it has received a
-	 * request" (2.3), and only when it begins to want to enter */
+	/* With text=printed:reply the node does not ask j again: it sends "REQUEST messages only to
+	 * the nodes from which it has received a request" (2.3), and only when it begins to want to
+	 * enter. */
 	if (unasked && text != TEXT_REPLY) {
 		make_request(site, node, out);
 		out_send(out, j);

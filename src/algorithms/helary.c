@@ -134,8 +134,8 @@ static void put_name(struct out *out, uint32_t *last, uint32_t name)
 	*last = name;
 }
 
-/* Writes already_seen U neighbours, which has `unseen_count` more names than already_seen; only
- * already_seen if that is 0. */
+/* Writes already_seen U neighbours, which has `unseen_count` more names than already_seen. If
+ * `unseen_count` is 0, writes already_seen alone. */
 static void put_union(const struct site *site, struct names already_seen, uint32_t unseen_count,
                       struct out *out)
 {
@@ -357,7 +357,7 @@ static void linked(const struct site *site, void *state, uint32_t neighbour, str
 	}
 }
 
-/* The token may have to go to this neighbour. */
+/* May the token have to go to this neighbour? Then the link to it is needed. */
 static bool needs_link(const struct site *site, const void *state, uint32_t neighbour)
 {
 	const struct state *node = state;

@@ -52,7 +52,8 @@ struct entry {
 struct state {
 	uint64_t clock;
 	uint8_t inside;
-	uint8_t chosen; /* printed:steps: this node's REQUEST has a number and was not sent yet */
+	/* Only with text=printed:steps: this node's REQUEST has a number, but was not sent yet. */
+	uint8_t chosen;
 	uint8_t padding[6];
 	struct entry queue[]; /* [node - 1]: the latest message of each node */
 };
@@ -146,7 +147,8 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* printed:steps: the pause between taking the number and sending the REQUEST is over. */
+/* Only with text=printed:steps: the pause between taking the number and sending the REQUEST is
+ * over. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	(void)timer;

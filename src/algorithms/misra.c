@@ -32,8 +32,9 @@
  * - When a token is made again, both tokens are in this process. That is a meeting. If a process
  *   that waits makes PING again, it enters.
  * - A process that does not want PING passes it on at once, in the same step.
- * - At the start both tokens are on their way from the holder to its successor, PING first. If both
- * tokens are lost, nobody notices. With `--param tokens=K` there are more than two, and only the
+ * - At the start both tokens are on their way from the holder to its successor, PING first.
+ *
+ * If both tokens are lost, nobody notices. With `--param tokens=K` there are K tokens, and only the
  * loss of all K goes unnoticed: see misra_tokens.c. `--param modulus=n` counts with one number less
  * than the chapter asks for.
  */

@@ -87,7 +87,8 @@ static void request(const struct site *site, void *state, struct out *out)
 		send_requests(site, node, out);
 }
 
-/* printed:steps: the pause between choosing the number and sending the REQUESTs is over. */
+/* Only with text=printed:steps: the pause between choosing the number and sending the REQUESTs is
+ * over. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	(void)timer;

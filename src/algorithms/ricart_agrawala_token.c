@@ -132,7 +132,7 @@ static void expire(const struct site *site, void *state, uint32_t timer, struct 
 
 	if (timer == TIMER_RETRY)
 		broadcast_request(site, node->requests[site->self - 1], out);
-	else /* printed:steps: the prelude found the token here, and goes on to token_held <- T */
+	else /* text=printed:steps: the prelude found the token, and goes on to token_held <- T */
 		enter(node, out);
 }
 
@@ -164,8 +164,8 @@ static bool chooses_oldest(const uint64_t *parameters)
 	return parameters[PARAM_CHOOSE] == CHOOSE_OLDEST;
 }
 
-/* for j from i+1 to n, 1 to i-1: the first that wants the token, or the one that asked first; 0 if
- * nobody wants it. */
+/* Returns which process gets the token: in the order i+1 to n, 1 to i-1, the first that wants it;
+ * with choose=oldest, the one that asked first. Returns 0 if nobody wants it. */
 static uint32_t choose(const struct site *site, struct state *node)
 {
 	uint32_t chosen = 0;

@@ -36,9 +36,9 @@ enum { PRINTED_OUTDATED = 1 };
 #define NUMBER_MAX (UINT64_MAX >> 1)
 
 /*
- * The knowledge of one site about another. A state is an array with an element for each site. SV
- * and TSV of other sites are 'R' or 'N'; its own SV is its true state. TSV and TSN belong to the
- * token and are 0 while it is elsewhere.
+ * The knowledge of one site about another. A state is an array with an element for each site. In
+ * the element of the site itself, SV is its true state; in all others, SV is 'R' or 'N'. TSV and
+ * TSN belong to the token and are 0 while it is elsewhere; TSV is 'R' or 'N'.
  */
 struct state {
 	uint64_t SN, TSN;

@@ -33,7 +33,8 @@ enum { TIMER_EPILOGUE };
 
 struct state {
 	uint8_t HavePrivilege, Requesting;
-	uint8_t epilogue; /* printed:steps: P1 has scanned RN, and Requesting is still true */
+	/* Only with text=printed:steps: P1 has scanned RN, and Requesting is still true. */
+	uint8_t epilogue;
 	uint8_t padding;
 	uint32_t Q_count;
 	/* RN[nodes], followed by LN[nodes] and uint32_t Q[nodes], which are 0 without the
@@ -145,7 +146,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	node->Requesting = false;
 }
 
-/* printed:steps: runs the last statement of P1. */
+/* Only with text=printed:steps: runs the last statement of P1. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	struct state *node = state;

@@ -46,8 +46,8 @@ static bool is_abbreviated(const char *word, const struct option *options)
 	return true;
 }
 
-/* Takes an option that names a file for TLS: sets the variable that libbaton, and commands that
- * this one runs, read. Returns false if it is another option. */
+/* Takes an option that names a file for TLS. Sets the environment variable that libbaton reads, in
+ * this process and in commands that it runs. Returns false if it is another option. */
 static bool take_tls(int option, const char *file)
 {
 	static const char *const names[] = {"BATON_TLS_CA", "BATON_TLS_CERT", "BATON_TLS_KEY"};

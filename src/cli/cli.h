@@ -53,7 +53,7 @@ int usage_problem(const char *command, const struct problem *problem);
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
 /* The files for TLS, which every client of a node takes. next_letter_or_option never returns these:
- * it sets the variables that libbaton reads. */
+ * it sets the environment variables that libbaton reads. */
 enum { OPTION_TLS = 512 };
 #define CLIENT_TLS_OPTIONS                                                                         \
 	{"tls-ca", required_argument, NULL, OPTION_TLS},                                           \
@@ -67,15 +67,15 @@ enum { OPTION_TLS = 512 };
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 
-/* Returns 0; or -1 and a problem if an option with a value, which next_option has just returned,
- * was given before. Only --param may be repeated. */
+/* Checks that the option which next_option has just returned is not given for the second time, if
+ * it has a value. Only --param may be repeated. Returns 0, or -1 and a problem. */
 int option_given_once(int option, const struct option *options, char **argv,
                       struct problem *problem);
 
 /* Prints the help text of a command on stdout. */
 void print_help(const char *command);
 
-/* The options that describe a network, for sim and check. The function puts the value of an
+/* The options that describe a network, for sim and check. network_option puts the value of an
  * option into `words`. It returns 0; or -1 and a problem; or 1 if the option is not one of
  * these. */
 #define NETWORK_OPTIONS                                                                            \
@@ -105,11 +105,12 @@ uint32_t processors_count(void);
 void progress_start(void);
 /* Shows how much is done, from 0 to 1; `doing` says in a few words what is being done. */
 void progress_show(double part, const char *doing);
-/* Shows how many things of `all` are done. */
+/* Shows that `done` of `all` things are done. */
 void progress_count(uint64_t done, uint64_t all);
 void progress_clear(void);
 
-/* Prints a line on stderr if a comparison will take minutes. `less` says what would take less. */
+/* Prints a line on stderr if a comparison will take minutes. `less` names what would shorten it,
+ * such as "fewer --nodes". */
 void announce_work(const char *command, double messages, const char *less);
 
 /* Warns on stderr of "--reorder" with an algorithm that needs ordered channels. */

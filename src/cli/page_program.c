@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The longest scenario that is shown by its address. The limit of Linux for one argument is
- * 128 kB, and base64 takes four bytes for three. */
+/* The longest scenario that is passed to baton-web as a part of an address. The limit of Linux for
+ * one argument is 128 kB, and base64 takes four bytes for three. */
 enum { SHOWN_SIZE_MAX = 90000 };
 
 /* Finds baton-web in the folder of this program's own file. */

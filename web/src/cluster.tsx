@@ -13,7 +13,7 @@ import { round } from "./svg";
 import { TrailCard } from "./trail";
 
 const LOG_SHOWN = 60;
-const GRANTS_BESIDE = 10; // of grants and releases, so many are shown beside other news, which they would hide otherwise
+const GRANTS_BESIDE = 10; // the most grants and releases that are shown if there are other events, which more of them would hide
 const RING = 2 * Math.PI * 18;
 
 /** Returns a topology as words: "a star", "a complete network". */

@@ -200,7 +200,7 @@ function foldCards(sample: Sample): Card[] {
 	return folded.sort((a, b) => (a.member.name < b.member.name ? -1 : 1));
 }
 
-/** Is it another node that answers, or a node of another cluster? A node that has no cluster yet tells zeros. */
+/** Is it another node that answers, or a node of another cluster? A node that has no cluster yet reports zeros as the cluster's identity. */
 function isOther(before: Sample, after: Sample): boolean {
 	const [was, is] = [before.info.cluster, after.info.cluster];
 	const told = (id: typeof was) => typeof id === "string" && !/^0*$/.test(id);

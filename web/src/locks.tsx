@@ -68,7 +68,7 @@ function clientWords(client: Client): string {
 	return `${client.pid === null ? "" : `process ${client.pid}: `}${client.command}, for ${span(client.since_ms)}`;
 }
 
-/** Returns the command without its folder, which says little; of `baton run LOCK -- COMMAND`, what it runs. */
+/** Returns the command without its folder, which says little. For `baton run LOCK -- COMMAND`, returns COMMAND in this form. */
 function shortCommand(command: string, lock: string): string {
 	const runs = /^(\S*\/)?baton run /.test(command) ? command.indexOf(` ${lock} `) : -1;
 	const said = runs < 0 ? command : command.slice(runs + lock.length + 2).replace(/^-- /, "");

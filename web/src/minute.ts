@@ -7,7 +7,7 @@ import type { Counts, Info, Sample } from "./feed";
 
 export const MINUTE_MS = 60_000;
 
-/** How many waits took at most this long, by the bound in microseconds. */
+/** From a bound, in microseconds, to the number of waits that took at most that long. */
 type Buckets = Map<number, number>;
 
 interface Second {
@@ -36,7 +36,7 @@ export function forgetMinute(): void {
 	told.clear();
 }
 
-/** Returns what has happened at a member since it told its counters last. `first`: this is the first status. */
+/** Returns what has happened at a member since it last reported its counters. `first`: this is the first status. */
 function sinceTold(name: string, now: Counts | undefined, first: boolean): Counts {
 	const before = told.get(name);
 	if (now !== undefined) told.set(name, now);

@@ -157,7 +157,7 @@ export function goTo(at: number): void {
 	time.value = Math.max(0, Math.min(end.value, at));
 }
 
-/** Goes to the next time at which something happens on one side, or to the last one before. */
+/** Goes to the next time at which something happens on one side or, backward, to the previous one. */
 export function goNext(direction: 1 | -1): void {
 	const times = pair.value!.runs.flatMap((run) => run.steps.map((s) => s.t));
 	const later = direction > 0 ? times.filter((t) => t > time.value + 1e-9) : times.filter((t) => t < time.value - 1e-9);

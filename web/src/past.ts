@@ -72,7 +72,7 @@ export function worthSeeing(): string | null {
 	return shown;
 }
 
-/** Are there so many nodes that lines between them would cover everything? */
+/** Are there so many holds that the lines between them would cover everything? */
 export function trailIsCrowded(lock: string): boolean {
 	return pastOf(lock).holds.length > HOLDS_SEEN;
 }

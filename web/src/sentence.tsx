@@ -53,7 +53,7 @@ export function suits(needs: string, topology: string): boolean {
 	}
 }
 
-/** Returns the words with one of them changed, or without it if the value is empty. */
+/** Shows the run with one of its words changed, or without that word if the value is null. */
 function change(key: string, value: string | null): void {
 	const current = run.value!;
 	if (!("words" in current.source)) return;

@@ -184,8 +184,8 @@ static void print_heading(const struct setup_words *words, const char *entries,
 	putchar('\n');
 }
 
-/* Prints for each invariant that claims to be exact how many states it permits. It held in all
- * states that were reached. */
+/* For each invariant that claims to be exact, prints how many states it permits. All states that
+ * were reached are among these, because the invariant held in them. */
 static void print_permitted(const struct check_options *options, const struct check_result *result)
 {
 	const struct invariant *invariant = options->setup->network.algorithm->invariants;

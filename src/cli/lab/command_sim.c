@@ -31,7 +31,7 @@ struct sim_request {
 
 enum { SIM_SEEDS_MAX = 100000 };
 
-/* Parses the options that are not words of a run. */
+/* Parses the options that sim_words_option does not know: seeds, memory and output. */
 static int parse_other_option(int option, const char *value, struct sim_request *request,
                               struct problem *problem)
 {
@@ -434,7 +434,7 @@ static int check_memory(const struct sim_options *options, struct problem *probl
 	                   memory_text(options->memory_max, most));
 }
 
-/* Values of run_once for a run that could not be finished, because of bad input or because a
+/* What run_once returns for a run that could not be finished, because of bad input or because a
  * limit was reached. */
 enum { RUN_BAD = -1, RUN_LIMITED = -2 };
 

@@ -35,9 +35,9 @@ struct trace_file {
 };
 
 /* Opens the files of a run with that many nodes. Either path may be NULL; both must outlive
- * `ret_file`. If `copy` is not NULL, the
- * lines are appended to it too, until trace_file_end. The file must not move meanwhile. Returns 0,
- * or -1 and a problem if a file cannot be written or an option is wrong. */
+ * `ret_file`. If `copy` is not NULL, the lines are appended to it too, until trace_file_end. The
+ * struct `ret_file` must stay at its address until then. Returns 0, or -1 and a problem if a file
+ * cannot be written or an option is wrong. */
 int trace_file_open(const char *lines_path, const struct diagram_words *words, uint32_t nodes,
                     struct text *copy, struct trace_file *ret_file, struct problem *problem);
 

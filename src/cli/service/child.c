@@ -48,7 +48,7 @@ bool terminal_take_back(struct terminal *terminal, pid_t command)
 	return true;
 }
 
-/* --- its beginning --- */
+/* --- the start of the command --- */
 
 /* Sets BATON_SOCKET: to an absolute path if the address is a path, otherwise to the address
  * itself. */

@@ -37,7 +37,7 @@ enum {
 	AGAIN_MS = 5000,     /* how long after its death a node is started again */
 	TAKEOVER_MS = 20000, /* how long a lock may take to move to the next client */
 	DEV_DAYS = 30,       /* how long the certificates of --tls are valid */
-	WALK_MS = 500,       /* how long 'demo' is held at each node, and then free, for the page */
+	WALK_MS = 500,       /* how long the walker holds 'demo' at a node, and waits after that */
 };
 
 struct dev {
@@ -241,7 +241,7 @@ static bool sockets_are_gone(const struct dev *dev)
 /*
  * Starts the janitor, which removes the folder when this process is gone, however it ended: the
  * janitor waits for the end of a pipe that nobody writes to. The nodes get SIGTERM then
- * (start_node) and remove their sockets themselves, unless they were killed.
+ * (fork_child) and remove their sockets themselves, unless they were killed.
  */
 static void start_janitor(struct dev *dev)
 {

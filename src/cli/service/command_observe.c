@@ -1,5 +1,5 @@
 /*
- * `baton observe`: prints each new leader of an election, and when the leader cannot be known.
+ * `baton observe`: prints each new leader of an election, and a line when nobody knows who leads.
  */
 #include "cli.h"
 #include "memory.h"

@@ -132,8 +132,8 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	if (grants > 0)
 		printf(", %.2f a grant", (double)sent / (double)grants);
 	putchar('\n');
-	/* The text begins with this if the node waits for nothing; it then says why it does not
-	 * serve, for instance as a witness. */
+	/* If the node waits for nothing, the text begins with this word. The rest of the text says
+	 * why the node does not serve, for instance because it is a witness. */
 	static const char nothing[] = "nothing: ";
 	if (strncmp(waiting_for, nothing, strlen(nothing)) == 0)
 		printf("Not serving: %s\n", waiting_for + strlen(nothing));

@@ -393,7 +393,7 @@ static int compare_seeds(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* --- what is told --- */
+/* --- the report --- */
 
 static void run_trial(void *context, const struct ordeal_plan *plan,
                       struct ordeal_result *ret_result)
@@ -411,7 +411,7 @@ static void show_shrinking(void *context, uint32_t runs, uint32_t runs_max, uint
 	progress_show((double)runs / runs_max, text);
 }
 
-/* Leaves only the faults that the violation needs, and tells how many these are. */
+/* Leaves only the faults that the violation needs, and prints how many these are. */
 static void shrink_violation(const struct torture_request *request, const struct ordeal_plan *plan,
                              const volatile sig_atomic_t *interrupted, struct ordeal_result *result)
 {

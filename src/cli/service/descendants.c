@@ -270,8 +270,9 @@ static bool is_child(pid_t pid, bool *ret_ended)
 	return true;
 }
 
-/* Makes a process and returns its pid: processes made after this one have pids in between. The end
- * of the new process causes no SIGCHLD. Returns the caller's own pid if no process can be made. */
+/* Makes a process and returns its pid. Processes that were made after the caller have pids between
+ * the caller's and this one. The end of the new process causes no SIGCHLD. Returns the caller's own
+ * pid if no process can be made. */
 static pid_t newest_number(void)
 {
 	long pid = syscall(SYS_clone, 0UL, NULL, NULL, NULL, 0UL);
@@ -348,9 +349,9 @@ static pid_t number_limit(void)
  * Lists the children of this process by trying pids. (Grandchildren become children when their
  * parents have ended.) The pids that were given since this process began are tried first; they may
  * have begun again at 1. If no child is found among them, except spared ones, the other pids are
- * tried, because pids may have been given twice since. To try all pids takes seconds where there
- * can be four million. So if a child has ended, the caller first reaps it: often no child is left
- * then.
+ * tried, because the pids may have gone through their whole range since then. To try all pids takes
+ * seconds where there can be four million. So if a child has ended, the others are not tried yet:
+ * the caller first reaps that child, and often no child is left then.
  */
 static struct processes list_children(const struct spared *spared)
 {
@@ -524,7 +525,8 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 
 	bool others = kill_others(&found, &left);
 	bool kill_liars = (how & KILL_LIARS) != 0 && left.refused == 0;
-	/* Liars need no second look, and may be gone after it: each could make the next one. */
+	/* Kill liars at once, before the second look at all processes: by then each could have
+	 * started the next one and ended. */
 	for (size_t i = 0; i < found.count; i++) {
 		struct descendant *process = &found.list[i];
 		if (!process->guards || !kill_liars || runs_this_program(process->pid))

@@ -45,8 +45,8 @@ struct descendants {
 };
 
 /* Returns the living descendants, without `except` and without spared processes and their
- * descendants. Children of `except` do count. If /proc cannot be used, one descendant is counted
- * and nothing is tried. */
+ * descendants. Children of `except` do count. If /proc cannot be used or be read completely,
+ * one descendant is counted for all those that were not found. */
 struct descendants descendants_left(const struct spared *spared, pid_t except);
 
 enum {
@@ -56,8 +56,8 @@ enum {
 	 * were stopped. */
 	KILL_GUARDIANS = 2,
 	/* Even if other processes are left, kill those that have the name of a guardian but run
-	 * another program than this process; except if a process may not be killed, because its
-	 * guardian keeps a lock for it. */
+	 * another program than this process. But do not kill them if there is a process that this
+	 * process may not kill: its guardian keeps a lock for it. */
 	KILL_LIARS = 4,
 };
 

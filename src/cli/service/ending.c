@@ -84,8 +84,9 @@ static uint64_t passed_ns(struct ending *ending)
  * killed when nothing else is left, however late that is.
  *
  * But a process with the name of a guardian need not be one: it may start others without end, or
- * keep another from ending, as a debugger can. So one that runs another program than this process
- * has less time. (It may be a guardian of a baton that was installed under another name.)
+ * keep another from ending, as a debugger can. So if such a process runs another program than this
+ * process, it is killed after a while, even if other processes are left. It is not killed at once,
+ * because it may be the guardian of a baton that was installed under another name.
  */
 static unsigned guardians_due(struct ending *ending)
 {

@@ -1,7 +1,10 @@
 /*
- * Ends a command: kills all its descendants, round by round, until none is left. A process that may
- * not be killed (EPERM: it has changed its user) is named on stderr, and the lock stays held as
- * long as that process lives.
+ * Ends the processes of a command: kills all its descendants, round by round, until none is left. A
+ * process that may not be killed (EPERM: it has changed its user) is named on stderr, and the lock
+ * stays held as long as that process lives.
+ *
+ * The exit code of `baton run` is not chosen here, but in `finish` of guardian.c; or, if the
+ * guardian is gone, in `end_all` of front.c.
  *
  * The caller is a child subreaper, and nobody else uses the holding meanwhile.
  */
@@ -18,8 +21,8 @@ struct ending {
 	bool ended; /* the command itself was reaped */
 	int status; /* the wait status of the command, if it was reaped */
 	bool lost;  /* the lock is not held any more */
-	/* When the first round began or, if the lock was lost before, when that round was due; 0:
-	 * there was no round yet. */
+	/* When the first round began; or, if the lock was lost and that round began late, when it
+	 * was due. 0: there was no round yet. */
 	uint64_t begun_ns;
 	int pause_ms; /* how long to wait before the next round */
 	/* How many rounds in a row found no process of the command and reaped no child. */

@@ -233,8 +233,8 @@ static enum talk_result take_certificate(struct talk *talk, const struct enrolme
 	               : TALK_NEVER;
 }
 
-/* Waits for a record of the type `wanted`. *ret_size is its size. Otherwise says why there is
- * none. */
+/* Waits for a record of the type `wanted`. *ret_size is its size. If none comes, sets the problem
+ * and returns what that means for the talk. */
 static enum talk_result hear(struct talk *talk, enum record_type wanted,
                              struct enrolment *ret_heard, size_t *ret_size)
 {

@@ -175,7 +175,7 @@ static int time_to_wait(const struct front *front)
 }
 
 /*
- * Reads the news in place of the guardian, which does not answer, after stopping it. Returns true
+ * Called when the guardian does not answer. Stops it and reads the news in its place. Returns true
  * if the lock is lost; if not, leaves the guardian as it was.
  */
 static bool look_instead(struct front *front)
@@ -197,14 +197,14 @@ static bool look_instead(struct front *front)
 	return lost;
 }
 
-/* Called when some time has passed since the question or the answer. Returns false if the guardian
- * has to be replaced. */
+/* Called when the last question or answer is too old. Returns false if the guardian has to be
+ * replaced. */
 static bool trust_again(struct front *front)
 {
 	/* A guardian that knows of the loss, and is not stopped, may be busy killing: time_to_kill
-	 * tells how long that may take. There is no hurry while the node keeps the lock as long as
-	 * somebody is connected. A guardian that is only slow is not replaced: without a guardian,
-	 * others would get the lock if this process is killed. */
+	 * tells how long that may take. There is no limit if the node was asked to keep the lost
+	 * lock as long as somebody is connected. A guardian that is only slow is not replaced:
+	 * without a guardian, others would get the lock if this process is killed. */
 	bool may_wait = front->shared->lost_ns != 0 && !stands_still(front->guardian);
 
 	if (front->trust == TRUST_ASKED && !front->shared->over && may_wait) {
@@ -429,7 +429,7 @@ static int follow(struct front *front)
 	return end_all(front);
 }
 
-/* --- its life --- */
+/* --- the start and the end --- */
 
 static struct shared *share(void)
 {

@@ -99,8 +99,8 @@ static void tell_stopped(struct guardian *guardian, int signal)
 	tell_run(guardian, signal);
 }
 
-/* Wakes `baton run` if it stands still although the command does not. Returns true if `baton run`
- * was woken. */
+/* Wakes `baton run` if it has stopped itself although the command is not stopped any more. Returns
+ * true if `baton run` was woken. */
 static bool wake_run(const struct guardian *guardian)
 {
 	if (!guardian->shared->stands || guardian->command_stopped || getppid() != guardian->run)
@@ -277,9 +277,10 @@ static void on_news(struct guardian *guardian)
 		stop_command(guardian);
 }
 
-/* --- its life --- */
+/* --- the main loop --- */
 
-/* Has the guardian waited for a lease since the command has ended? Counts from the first call. */
+/* Has the guardian waited for as long as a lease since the first call of this function? Call it
+ * only if the command has ended. */
 static bool has_waited_long(struct guardian *guardian)
 {
 	uint64_t now = clock_boot_ns();
@@ -291,8 +292,8 @@ static bool has_waited_long(struct guardian *guardian)
 
 /*
  * True if the command was killed, and it is not known yet whether `baton run` was killed too. Asks
- * `baton run`. A stopped process cannot answer, but one that was sent SIGKILL is not stopped any
- * more.
+ * `baton run`. If `baton run` is stopped, it cannot answer, but it was not killed either: SIGKILL
+ * also ends a process that is stopped.
  */
 static bool doubts_run(struct guardian *guardian)
 {
@@ -309,9 +310,10 @@ static bool doubts_run(struct guardian *guardian)
 }
 
 /*
- * True if the command has ended, but left the guardian of another run, which was killed. That run
- * was the command, or a part of it. Its own command is still part of ours, and is gone within
- * milliseconds. Any process can have the name of a guardian, so do not wait for longer than a lease.
+ * True if the command has ended, but has left the guardian of another run behind. The other run was
+ * the command, or a part of it, and was killed. What is left of its own command is still a part of
+ * ours, and its guardian kills that within milliseconds. Any process can have the name of a
+ * guardian, so do not wait for longer than a lease.
  */
 static bool awaits_guardians(struct guardian *guardian)
 {
@@ -346,8 +348,9 @@ static void guard(struct guardian *guardian)
 		         .events = POLLIN},
 		        {.fd = guardian->timer, .events = POLLIN},
 		};
-		/* `baton run` may stop itself just after it was woken, or be stopped before it
-		 * answers: look again. If the command has ended, something is awaited. */
+		/* Look again soon in two cases. `baton run` was woken, but may stop itself just
+		 * after that. Or the command has ended, and this process waits for an answer from
+		 * `baton run`, which may be stopped before it answers, or for other guardians. */
 		bool again = wake_run(guardian) || (guardian->ending.ended && !guardian->killing &&
 		                                    !guardian->ending.lost);
 		if (await_any(items, sizeof(items) / sizeof(*items), again ? WAKE_MS : -1) < 0)

@@ -12,23 +12,25 @@
  * are killed at once, the kernel kills the command itself (PR_SET_PDEATHSIG), but not its children.
  *
  * Either may also be stopped (SIGSTOP). The guardian does not need `baton run`. `baton run` notices
- * that there is news of the lock without reading it, and asks the guardian for a sign of life. If
- * none comes within a small part of the grace, `baton run` makes sure that the guardian is stopped
- * and reads the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after
- * the grace SIGKILL. So only one of the two reads from the node at a time.
+ * when the node has sent something about the lock (the news), but leaves it to the guardian to read
+ * that, and asks the guardian for a sign of life. If none comes within a small part of the grace,
+ * `baton run` makes sure that the guardian is stopped and reads the news itself. If the lock was
+ * lost, it does the guardian's work: SIGTERM, and after the grace SIGKILL. So only one of the two
+ * reads from the node at a time.
  *
- * Over TLS only the guardian can read from the node. Then `baton run` knows only how long the lease
- * lasts, as the guardian was told last, and acts when that time ends.
+ * Over TLS only the guardian can read from the node. Then `baton run` knows only when the lease
+ * ends, by the last answer that the guardian has read, and acts at that time.
  *
- * Whoever kills `baton run` may kill the command too: another guardian does, if this run is within
- * another one. The guardian may then see the end of the command first. A command that ends by itself
- * may leave processes behind, a killed run may not. So if SIGKILL ended the command, the guardian
- * first asks `baton run` for a sign of life: a process that was sent SIGKILL gives none.
+ * A process that kills `baton run` may kill the command too. The guardian of an outer run does so,
+ * if this run is a part of the outer run's command. Then this guardian may see the end of its
+ * command first. A command that ends by itself may leave processes behind, a killed run may not. So
+ * if SIGKILL ended the command, the guardian first asks `baton run` for a sign of life: a process
+ * that was sent SIGKILL gives none.
  *
  * The guardian may also be stopped after it has learned of the loss. So it notes when it has to
- * kill next. If it has not done so a quarter of the margin later, `baton run` does. A guardian that
- * cannot kill the command, because the command runs as another user, is replaced only if it is
- * stopped.
+ * kill next. If it has not done so a quarter of the margin after that time, or half of the margin
+ * if it is not stopped, `baton run` takes its place. A guardian that cannot kill the command,
+ * because the command runs as another user, is replaced only if it is stopped.
  *
  * front.c is the process that the user started, guardian.c the other one.
  */
@@ -50,7 +52,7 @@ int guarded_run(struct holding *holding, char **command);
 enum {
 	CHANNEL_ALIVE = 0,  /* the question "are you there?", and the answer to it */
 	CHANNEL_READS = 65, /* the guardian is about to read from the node */
-	CHANNEL_ENDED = 66, /* the guardian: "the command was killed: and you?", and the answer */
+	CHANNEL_ENDED = 66, /* "the command was killed: are you alive?", and the answer to it */
 };
 
 /* Memory that both share: what the guardian has done so far, wherever it was stopped or killed. */
@@ -63,7 +65,8 @@ struct shared {
 	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant
 	 * of this program, at the same address in both processes. */
 	const char *_Atomic reason;
-	/* When no process of the command may be left, as in struct holding; set before lost_ns. */
+	/* By when all processes of the command must be gone, as in struct holding; set before
+	 * lost_ns. */
 	_Atomic uint64_t end_ns;
 	/* When the guardian learned that the lock is lost; 0: it does not know of a loss. */
 	_Atomic uint64_t lost_ns;

@@ -195,7 +195,7 @@ int holding_option(int option, const char *value, struct holding_words *words,
 	}
 }
 
-/* --- the line of --status-fd, written without stdio, as it must do in a signal handler --- */
+/* --- the line of --status-fd, written without stdio, because a signal handler writes it too --- */
 
 struct line {
 	char text[256];
@@ -298,7 +298,7 @@ void holding_report(const struct holding *holding, bool lost, int child)
 	write_for_a_while(holding->words->status_fd, line.text, line.size);
 }
 
-/* --- signals while it waits --- */
+/* --- signals while the process waits for the lock --- */
 
 /* The holding that waits for its lock. Nothing has to be undone meanwhile: when the process ends,
  * its session ends, and the request is withdrawn. So a signal handler may end the process at once,
@@ -495,7 +495,7 @@ static void block_signals(struct holding *holding)
 	}
 }
 
-/* --- taking it --- */
+/* --- acquiring the lock --- */
 
 /* True for HOST:PORT, as libbaton reads an address. */
 static bool is_remote(const struct holding *holding)
@@ -719,7 +719,7 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	return code;
 }
 
-/* --- losing it, giving it back --- */
+/* --- losing and releasing the lock --- */
 
 int64_t holding_margin_ms(const struct holding *holding)
 {

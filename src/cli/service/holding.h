@@ -94,9 +94,10 @@ struct holding {
 	uint64_t fence;
 	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
-	/* When no process of the command may be left, on clock_boot_ns. This is a margin before the
-	 * end of the lease, as the last holding_note_end read it; or, after a loss, the end of the
-	 * grace, which the node counts from the moment at which it reported the loss. */
+	/* By when all processes of the command must be gone, on clock_boot_ns. This is one margin
+	 * before the end of the lease, as holding_note_end last read it. After a loss it may be
+	 * earlier: the end of the grace, which the node counts from the moment at which it reported
+	 * the loss. */
 	uint64_t end_ns;
 	/* Why the lock was lost or not acquired, for --status-fd; NULL: not known. */
 	const char *reason;

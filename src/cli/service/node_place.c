@@ -23,7 +23,7 @@ bool node_host_is_loopback(const char *host)
 	bool loopback = true;
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
-		return true; /* the attempt to use the folder will show what is wrong */
+		return true; /* the attempt to use the address will show what is wrong */
 	for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
 		char text[64] = "";
 		getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), NULL, 0,

@@ -32,14 +32,15 @@ struct node_words {
 
 void node_words_init(struct node_words *words);
 void node_words_free(struct node_words *words);
-/* Frees the memory together with the words. Returns the memory. */
+/* Gives memory to the words: node_words_free frees it too. Returns the memory. */
 void *node_words_keep(struct node_words *words, void *memory);
 
 /* These return 0; or -1 and a problem, which names the line of the file, if there is one. */
 int node_words_read(struct node_words *words, int argc, char **argv, struct problem *problem);
 int node_words_read_file(struct node_words *words, const char *path, struct problem *problem);
 
-/* Names must suit log lines, tables, and lists separated by commas or spaces. */
+/* Checks a name, which must suit log lines, tables, and lists separated by commas or spaces.
+ * Returns 0; or -1 and a problem that begins with `what`. */
 int node_name_check(const char *name, const char *what, struct problem *problem);
 
 /* If the problem begins with an option that came from the file, adds the line of the file to it. */

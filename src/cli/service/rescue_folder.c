@@ -52,7 +52,7 @@ bool rescue_is_torn(const char *data)
 	return access(old, F_OK) != 0 && access(new, F_OK) == 0;
 }
 
-/* --- what will be --- */
+/* --- the new cluster --- */
 
 static uint64_t draw(void)
 {
@@ -137,7 +137,7 @@ static int read_folder(struct rescued *rescued)
 	return code;
 }
 
-/* --- saying it --- */
+/* --- printing what a rescue does --- */
 
 static void write_cluster(char room[40], struct cluster_id cluster)
 {
@@ -190,7 +190,7 @@ static void tell_json(const struct rescued *rescued, bool sure)
 	                     sure));
 }
 
-/* --- doing it --- */
+/* --- replacing the database --- */
 
 static void remove_fresh(const char *folder)
 {

@@ -12,8 +12,8 @@
  * the new one. Returns an exit code. */
 int rescue_folder(const char *data, bool sure, bool json);
 
-/* True if a rescue of this folder was interrupted between its two last steps, so that no node may
- * start there before it is repeated. */
+/* True if a rescue of this folder was interrupted between its two last steps. Then no node may
+ * start there before the rescue is repeated. */
 bool rescue_is_torn(const char *data);
 
 #endif

@@ -23,13 +23,14 @@ struct baton;
 /* How long a node may take to answer a simple question. */
 enum { SERVICE_ANSWER_S = 5 };
 
-/* Prints that the node does not answer, and `else_say`, and ends the process, if service_answered is
- * not called within this time. A node that is stopped would otherwise be waited for without end. */
+/* If service_answered is not called within this time, prints that the node does not answer,
+ * followed by `else_say`, and ends the process. Otherwise a command would wait for a stopped node
+ * for ever. */
 void service_expect(const char *command, unsigned seconds, const char *else_say);
 void service_answered(void);
 
 /* Connects to the node. If the node does not answer a simple question within some seconds, prints
- * that and ends the process. *ret_lease_ms may be NULL. Returns 0, or the exit code after printing
+ * that and ends the process. `ret_lease_ms` may be NULL. Returns 0, or the exit code after printing
  * the reason. */
 int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms);
 

@@ -373,7 +373,7 @@ const char *settings_text(const struct settings *settings)
 	return settings->text;
 }
 
-/* --- those of another --- */
+/* --- the settings of the node's cluster --- */
 
 static int read_line(char *line, struct settings_words *words, struct problem *problem)
 {
