@@ -196,7 +196,7 @@ class BadInput(unittest.TestCase):
                 ("bully --find all-wait", "this is for mutual exclusion"),
                 ("misra --lose token --lose-token", "--lose token loses one"),
                 ("chang-roberts --cut", "this is for mutual exclusion"),
-                ("chang-roberts --fifo --reduce --lose ELECTION", "--reduce: not together with faults")):
+                ("chang-roberts --fifo --reduce --lose ELECTION", "--reduce cannot be combined with faults")):
             with self.subTest(command=command):
                 run = baton("check", command)
                 self.assertEqual((run.code, run.out), (2, ""))

@@ -180,7 +180,7 @@ class Defaults(unittest.TestCase):
     def test_a_limit_that_was_reached_is_named_with_what_would_help(self):
         result = baton("check lamport --nodes 5 --timeout 100ms")
         self.assertEqual(result.code, 3)
-        self.assertRegex(result.err, r"^baton check: --timeout 0\.1 s was reached before an answer; fewer --nodes or "
+        self.assertRegex(result.err, r"^baton check: --timeout 0\.1 s was reached before an answer; give fewer --nodes or "
                                      r"--entries, or a longer --timeout\n$")
 
 

@@ -329,7 +329,7 @@ class PrintedSeen(unittest.TestCase):
 
     def test_what_cannot_be_rewired(self):
         for words, reason in (("neilsen --rewire 1", "a network that does not change"), ("helary --rewire 0", "--rewire"),
-                              ("helary --rewire 1 --crash 1", "not together with faults")):
+                              ("helary --rewire 1 --crash 1", "cannot be combined with faults")):
             run = baton("check", words)
             self.assertEqual(run.code, 2)
             self.assertIn(reason, run.err)

@@ -66,7 +66,7 @@ static int parse_sought(const char *text, enum sought *ret_sought, struct proble
 			return 0;
 		}
 	}
-	return problem_set(problem, "--find '%.40s': any, two-inside or all-wait", text);
+	return problem_set(problem, "--find '%.40s': any, two-inside or all-wait is needed", text);
 }
 
 static int parse_option(int option, const char *value, struct check_request *request,
@@ -332,13 +332,16 @@ static int prepare_faults(struct check_request *request, const struct algorithm 
 		                   algorithm->name);
 	if (faults->rewires_max != 0 && (request->lose != NULL || request->duplicate != NULL ||
 	                                 request->crash != NULL || faults->cut))
-		return problem_set(problem, "--rewire: not together with faults");
+		return problem_set(problem, "--rewire cannot be combined with faults (--lose, "
+		                            "--duplicate, --crash, --cut)");
 	if (faults_any(faults) && request->options.lose_token)
-		return problem_set(problem,
-		                   "--lose-token: not together with other faults; --lose token "
-		                   "loses one");
+		return problem_set(
+		        problem,
+		        "--lose-token cannot be combined with other faults (--lose, --duplicate, "
+		        "--crash, --cut) or --rewire; --lose token loses one token message");
 	if (faults_any(faults) && request->options.reduce)
-		return problem_set(problem, "--reduce: not together with faults");
+		return problem_set(problem, "--reduce cannot be combined with faults (--lose, "
+		                            "--duplicate, --crash K, --cut) or --rewire");
 	return 0;
 }
 
@@ -379,8 +382,8 @@ static void tell_limit(const struct check_options *options, const char *limit)
 {
 	if (strcmp(limit, "--timeout") == 0)
 		fprintf(stderr,
-		        "baton check: --timeout %.6g s was reached before an answer; fewer --nodes "
-		        "or --entries, or a longer --timeout\n",
+		        "baton check: --timeout %.6g s was reached before an answer; give fewer "
+		        "--nodes or --entries, or a longer --timeout\n",
 		        options->seconds_max);
 	else
 		fprintf(stderr, "baton check: %s was reached before an answer\n", limit);

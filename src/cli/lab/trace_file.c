@@ -26,7 +26,7 @@ static int parse_time(const char *text, const char *option, uint64_t *ret_time,
 {
 	if (text == NULL || parse_decimal(text, ret_time) == 0)
 		return 0;
-	return problem_set(problem, "%s '%.40s': a time as the diagram shows it, such as 12.5",
+	return problem_set(problem, "%s '%.40s': a time as in the diagram is needed, such as 12.5",
 	                   option, text);
 }
 

@@ -142,8 +142,8 @@ static int parse_time(const char *text, struct torture_request *request, struct 
 	if (parse_duration(text, "--time", &ms, problem) != 0)
 		return -1;
 	if (ms < LEASE_MS || ms > UINT64_C(3600) * 1000)
-		return problem_set(problem, "--time '%.40s': from %d s to an hour", text,
-		                   LEASE_MS / 1000);
+		return problem_set(problem, "--time '%.40s': a time from %d s to an hour is needed",
+		                   text, LEASE_MS / 1000);
 	request->plan.time = ms * UINT64_C(1000000);
 	return 0;
 }
@@ -155,7 +155,7 @@ static int parse_engine(const char *text, enum ordeal_engine *ret_engine, struct
 	else if (strcmp(text, "atomic") == 0)
 		*ret_engine = ENGINE_ATOMIC;
 	else
-		return problem_set(problem, "--engine '%.40s': raft or atomic", text);
+		return problem_set(problem, "--engine '%.40s': raft or atomic is needed", text);
 	return 0;
 }
 

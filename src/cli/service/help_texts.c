@@ -409,8 +409,8 @@ const struct help_text service_helps[] = {
         {"can", "usage: baton can LOCK [OPTIONS]\n"
                 "\n"
                 "Show what you may do with LOCK, a verb on each line: lock, elect, observe,\n"
-                "status, break, admin (about the cluster, not the lock). Without rules these are\n"
-                "all verbs.\n"
+                "status, break, admin (about the cluster, not the lock). If the node has no\n"
+                "rules, you may do everything, and all verbs are printed.\n"
                 "\n"
                 "  -S, --socket S      the node's socket, or HOST:PORT (default: $BATON_SOCKET,\n"
                 "                      $XDG_RUNTIME_DIR/baton.sock or /run/baton.sock)\n" TLS_HELP

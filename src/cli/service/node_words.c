@@ -186,7 +186,7 @@ static int set_level(struct node_words *words, const char *text, struct problem 
 			return 0;
 		}
 	}
-	return problem_set(problem, "--log '%.40s': error, warning, info or debug", text);
+	return problem_set(problem, "--log '%.40s': error, warning, info or debug is needed", text);
 }
 
 /* Four seconds are the least: probes are sent once a second, and three must stay unanswered. */

@@ -159,10 +159,12 @@ static void tell(const struct rescued *rescued, bool sure)
 	for (uint32_t i = 0; i < state->seats_count; i++)
 		printf("%s %s", i == 0 ? "" : ",", state->seats[i].name);
 	printf("%s\n", state->seats_count == 0 ? " nobody" : "");
-	printf("%s a new cluster of it, %s\n", sure ? "It is now" : "A rescue makes", new);
+	printf("%s %s\n",
+	       sure ? "A new cluster was made from it," : "A rescue makes a new cluster from it,",
+	       new);
 	printf("  its only voter: %s at %s\n", rescued->new.name, rescued->new.address);
 	printf("  fences go on from %llu\n", (unsigned long long)state->limit);
-	printf("  nothing is granted for a lease after its start\n");
+	printf("  for one lease after its start it grants nothing\n");
 	printf("  the old database %s in %s\n", sure ? "is" : "will be kept", rescued->kept);
 	if (sure)
 		printf("Start this node with --data alone. Start every other node with an empty\n"

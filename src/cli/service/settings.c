@@ -161,7 +161,8 @@ static int make_lease(struct settings *settings, struct problem *problem)
 	if (parse_duration(text, "--lease", &settings->lease_ms, problem) != 0)
 		return -1;
 	if (settings->lease_ms < LEASE_MS_MIN || settings->lease_ms > LEASE_MS_MAX)
-		return problem_set(problem, "--lease '%.40s': from 500ms to 24h", text);
+		return problem_set(problem, "--lease '%.40s': a time from 500ms to 24h is needed",
+		                   text);
 	return 0;
 }
 
@@ -272,7 +273,7 @@ static int make_shape(struct settings *settings, struct problem *problem)
 		                            "whom, so give only one");
 	if (words->links != NULL && algorithm->links != GRAPH_CONNECTED)
 		return problem_set(problem,
-		                   "--links: %s does not run on any connected graph; helary does",
+		                   "--links: %s does not run on every connected graph; helary does",
 		                   algorithm->name);
 	if (words->links != NULL && make_links(settings, words->links, problem) != 0)
 		return -1;
