@@ -47,9 +47,9 @@ bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uin
 /* Returns how many of these entries the core may be given in one step; at least 1. */
 size_t guard_split(const struct durable_entry *entries, size_t count);
 /*
- * Returns the index of an earlier change, or 0 if there is none. The core must first be told that
- * this change is committed (RAFT_CONFIGURATION). Call it before a step with entries that follow the
- * entry `index` of `term`.
+ * Call it before a step with entries that follow the entry `index` of `term`; `first` is the first
+ * of them. Returns the index of an earlier change, or 0 if there is none. The caller must tell the
+ * core that this change is committed (RAFT_CONFIGURATION) before it does the step.
  */
 uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log *log,
                               const struct durable_entry *first, uint64_t index, uint64_t term);

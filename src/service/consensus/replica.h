@@ -36,8 +36,8 @@ struct replica_options {
 
 struct replica;
 
-/* Makes a replica. The content is copied; it must come from a replica's writes or from
- * replica_first_content. */
+/* Makes a replica. The content is copied. It must come from a replica's writes, or have only the
+ * entry of replica_first_entry. */
 struct replica *replica_create(const struct replica_options *options, uint64_t now);
 void replica_destroy(struct replica *replica);
 
@@ -90,8 +90,8 @@ bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *by
 bool replica_leads(const struct replica *replica);
 uint64_t replica_leader(const struct replica *replica); /* 0: the leader is not known */
 uint64_t replica_term(const struct replica *replica);
-/* Lists the servers as this one knows them now, committed or not. Valid until the next call that
- * takes a time. */
+/* Returns how many servers this one knows now, committed or not, and writes the one at `place`, if
+ * there is one. It is valid until the next call that takes a time. */
 size_t replica_servers(const struct replica *replica, uint64_t place,
                        struct replica_server *ret_server);
 

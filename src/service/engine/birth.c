@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a founder has answered to the nonce that this node uses now. */
+/* Another node of the list, and what it has answered to the nonce that this node uses now. */
 struct founder {
-	/* The last nonce from this founder, which our messages repeat to it; 0: none has come from
-	 * it yet. */
+	/* The last nonce that came from the node, which our messages to it repeat; 0: none has
+	 * come yet. */
 	uint64_t nonce;
-	uint64_t number; /* the greatest number among this founder's messages with `nonce` */
-	bool answered;   /* the founder has answered; the fields below are its answer */
-	uint64_t server; /* the id of the founder's data directory */
+	uint64_t number; /* the greatest number among the node's messages with `nonce` */
+	bool answered;   /* the node has answered; the fields below are its answer */
+	uint64_t server; /* the id of the node's data directory */
 	uint64_t base;
 	struct birth_record record;
 };
@@ -165,7 +165,7 @@ static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
 	return ret_own->size != 0 || ret_other->size != 0;
 }
 
-/* A message from one founder to another. */
+/* A message from one node of the list to another. */
 struct saying {
 	/* The sender's nonce, and the last nonce that it has from the receiver. */
 	uint64_t nonce, echo;
@@ -541,7 +541,7 @@ struct birth *birth_create(const struct birth_options *options)
 	copy_record(&birth->record, options->record);
 	meet_again(birth);
 	if (founds(birth))
-		decide(birth); /* the founder is alone in the list */
+		decide(birth); /* if the founder is alone in the list, nobody has to answer */
 	return birth;
 }
 

@@ -42,7 +42,7 @@ struct birth_record {
 	enum birth_stage stage;
 	struct cluster_id cluster;
 	uint64_t base; /* RECORD: where the cluster's fences begin */
-	/* RECORD: the founders, sorted by name, with their data directories. */
+	/* RECORD: all nodes of the list, sorted by name, with their data directories. */
 	struct electors founders;
 };
 
@@ -51,7 +51,8 @@ struct birth_options {
 	uint32_t count;
 	uint32_t self;   /* the index of this node in the list */
 	uint64_t server; /* the id of this node's data directory; not 0 */
-	/* The fence with which this node alone would let the cluster begin. */
+	/* Where this node proposes that the cluster's fences begin. The greatest proposal
+	 * counts. */
 	uint64_t base;
 	const char *agreement;             /* lines that must be the same at all nodes; copied */
 	const struct birth_record *record; /* the record that is on this node's disk; copied */
@@ -71,9 +72,9 @@ size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
 bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size);
 
 /*
- * For a node that already belongs to a cluster: answers a founder's message with "there is a life".
- * `nonce` is a random number of this process. Returns false if the message is malformed. Clears
- * `out`.
+ * For a node that already belongs to a cluster: answers a message of birth_say with "there is a
+ * life". `nonce` is a random number of this process. Returns false if the message is malformed;
+ * otherwise the answer replaces what `out` had.
  */
 bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, uint64_t nonce,
                   uint64_t server, struct out *out);
@@ -81,7 +82,7 @@ bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, 
 enum birth_wish_kind {
 	BIRTH_WAITS, /* nothing to do: this node waits for others */
 	BIRTH_WRITE, /* make this record durable, then call birth_written */
-	BIRTH_FOUND, /* make the first log of this record durable: these founders are its voters */
+	BIRTH_FOUND, /* make the first log of this record durable: its `founders` are the voters */
 	/* A cluster exists: this node must join it, like a node with an empty directory. */
 	BIRTH_JOIN,
 	BIRTH_STOP, /* this node cannot go on: birth_text says why */

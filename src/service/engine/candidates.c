@@ -123,10 +123,10 @@ static bool is_worse(const struct petitioner *petitioner, const struct petitione
 }
 
 /*
- * A prospect that has lacked a link for half a lease is set aside, so that it does not keep the
- * others from joining: for one lease at first, then for 2, 4 and 8. Only one prospect is set aside
- * at a time. If two lack the link to each other, the second can join while the first is aside; if
- * both were set aside together, neither would ever join.
+ * A prospect that has lacked a link for half a lease would keep the others from joining. So it is
+ * set aside: the first time for one lease, later for 2, 4 and 8 leases. Only one prospect is set
+ * aside at a time. If two lack the link to each other, the second can join while the first is
+ * aside; if both were set aside together, neither would ever join.
  */
 static void set_aside(const struct candidates *candidates, struct petitioners *petitioners,
                       uint64_t lease, uint64_t now)

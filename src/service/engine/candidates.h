@@ -10,7 +10,8 @@
 #include "petitioners.h"
 #include "wiring.h"
 
-/* A name that was removed because its lease ran out, and when, by this voter's clock. */
+/* A name that is no longer a member, and since when, by this voter's clock. Only a name with
+ * strikes (state.h) must wait before it joins again. */
 struct absence {
 	char name[ENTRY_NAME_MAX + 1];
 	uint64_t since;
@@ -27,8 +28,8 @@ struct candidates {
 };
 
 void candidates_free(struct candidates *candidates);
-/* Notes that the name was removed now. A voter that starts does not know when names with strikes
- * were removed, and counts from its start. */
+/* Notes that the name is no longer a member from now on. A voter that starts does not know when the
+ * names with strikes were removed, so it calls this for all names in its snapshot. */
 void candidates_absent(struct candidates *candidates, const char *name, uint64_t now);
 /* Chooses the prospects again. Returns true if the list differs from the last one. */
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,

@@ -36,8 +36,8 @@ static bool is_recent(const struct judging *judging, const struct petitioner *pe
 }
 
 /* Do the missing reports that the petitioner names count? Only if its petition is about this epoch.
- * (A missing link counts in any epoch, because a full link may end epochs faster than petitions
- * come.) */
+ * (A missing link counts in any epoch: if a link overflows in every epoch, epochs may end faster
+ * than petitions come.) */
 static bool counts(const struct judging *judging, const struct petitioner *petitioner)
 {
 	return is_recent(judging, petitioner) && petitioner->epoch == judging->state->epoch;

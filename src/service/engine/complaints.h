@@ -4,8 +4,9 @@
  *
  * 	- a member whose petitions arrive, but which does not receive the acknowledgements;
  * 	- one of two members that lack a link to each other which the view needs;
- * 	- the member whose REPORT is missing at most of the others;
- * 	- all members that are cut off from most of the others because a named link is gone.
+ * 	- if an epoch does not begin, the member whose REPORT is missing at the most members;
+ * 	- if a member is gone and the links of --links do not connect the others any more, all
+ * 	  members outside the largest connected part.
  *
  * The lease of such a member runs out by the member's own clock. The member is then removed like
  * any other, and joins again when it can serve. Nothing in this file removes a member: a wrong

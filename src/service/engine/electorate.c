@@ -329,9 +329,9 @@ static struct electorate_wish bring_in(const struct looking *looking,
 	return (struct electorate_wish){.kind = ELECTORATE_PROMOTE, .server = chosen[0]->server};
 }
 
-/* Chooses the voter that must make room for a node that an operator wants. Such a voter is needed
- * while the wanted node does not vote yet; and also afterwards, if the number of voters is even. If
- * a voter is lost anyway, the wanted node takes its place. */
+/* Chooses the voter that must make room for a node that an operator wants. One is chosen while the
+ * wanted node does not vote yet, and also afterwards while the number of voters is even. None is
+ * chosen if a voter is lost: then the wanted node takes the place of the lost one. */
 static void displace(struct looking *looking)
 {
 	const struct electorate_server *least = NULL;

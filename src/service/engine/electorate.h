@@ -58,7 +58,7 @@ struct electorate_server {
 	bool unwanted;
 	bool wanted;    /* an operator wants the server to vote */
 	bool caught_up; /* the server has everything that the leader has */
-	/* The leader's log has just heard from the server, or the server is the leader. */
+	/* A letter of the server has just reached the leader, or the server is the leader. */
 	bool heard;
 };
 

@@ -1,7 +1,7 @@
 /*
  * The entries of the voters' log, by which a cluster agrees on its members.
  *
- * 	TICK     renews the leases of members, gathered for a twelfth of the lease
+ * 	TICK     renews the leases of the members that asked within a beat (rhythm.h)
  * 	CHANGE   members join, leave and are removed: begins the next epoch
  * 	EXTEND   more fences for this epoch
  * 	BUMP     begins the next epoch with the same members
@@ -9,7 +9,7 @@
  * 	ALLOW    this name may be a member again
  * 	VOTE     this name should vote, or should not
  * 	VERSION  the version of the protocol that all members speak
- * 	INVITE   whoever knows this secret may have a certificate (invitations.h)
+ * 	INVITE   a node that knows this secret may have a certificate (invitations.h)
  * 	ADMIT    a node has used an invitation
  *
  * As bytes: the kind, then numbers as in core/wire.h. A name is its size and its bytes. Reading
@@ -93,7 +93,7 @@ struct order_id {
 struct log_entry {
 	enum entry_kind kind;
 	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
-	uint64_t limit;         /* EXTEND: the entry is void if the limit has changed by then */
+	uint64_t limit;         /* EXTEND: the entry is void at any other limit of the fences */
 	uint64_t version;       /* VERSION: the version */
 	enum vote_wish vote;    /* VOTE: the operator's wish */
 	struct entry_text name; /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */

@@ -42,7 +42,7 @@ static void set_user(struct invitation *invitation, struct entry_text user)
 }
 
 /* It is safe to forget a used or expired invitation. An unknown invitation is refused too; only the
- * reason that the guest reads is another. */
+ * reason that the guest reads is different. */
 static void forget_spent(struct invitations *invitations, uint64_t time)
 {
 	uint32_t kept = 0;

@@ -75,14 +75,14 @@ struct bulletin_list {
 struct bulletin {
 	enum bulletin_kind kind;
 	uint64_t incarnation, number; /* ACK: the member, and the number of its petition */
-	/* The fields from here on are for VIEW. */
+	/* The fields from here to `prospects` are for VIEW. */
 	uint64_t lease_ns;
 	uint64_t index; /* the index of the last log entry that the sender has applied */
 	/* an operator has removed the receiver's name and has not invited it since */
 	bool removed;
 	uint64_t epoch, base, limit;
 	struct bulletin_list seats;
-	bool leads; /* the sender is the leader; the fields below are valid only then */
+	bool leads; /* the sender is the leader; the next two fields are valid only then */
 	/* A digest of the epoch and the prospects; members repeat it in their petitions. */
 	uint64_t prospect;
 	struct bulletin_list prospects;

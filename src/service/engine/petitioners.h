@@ -34,8 +34,8 @@ struct petitioner {
 	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
 	uint32_t asides;          /* how often in a row this candidate was set aside, up to 3 */
 	uint64_t aside_until; /* until when this candidate is set aside, because it lacked a link */
-	/* The first number that was acknowledged and that the petitioner has not confirmed, and
-	 * when the acknowledgement was sent. */
+	/* The number of the first petition whose acknowledgement the petitioner has not confirmed,
+	 * and when that acknowledgement was sent; 0: all are confirmed. */
 	uint64_t told, told_since;
 	bool withheld; /* the petitioner's lease is no longer renewed */
 };
@@ -59,8 +59,9 @@ void petitioners_free(struct petitioners *petitioners);
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
 /* Was a process of this name heard lately? */
 bool petitioners_know(const struct petitioners *petitioners, struct entry_text name);
-/* Returns the greatest version that all members and all these voters can speak, as they have said.
- * Returns 0 if one of them was not heard, or if there is no such version. */
+/* Returns the version for all members and all these voters: each has said which version is its
+ * highest, and this is the lowest of those. Returns 0 if one of them was not heard, or if there are
+ * none. */
 uint64_t petitioners_version(const struct petitioners *petitioners,
                              const struct agreed_state *state, const struct electors *electors);
 /* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many

@@ -82,9 +82,10 @@ static void copy_text(char *to, struct entry_text text)
 
 /*
  * Finds the record to forget when there is no room for another name. A name that an operator has
- * forbidden is never forgotten. Other names have only a count of removals: if it is forgotten,
- * their next wait before they may join is as short as the first. All voters forget the same name,
- * because the order of the names is part of the state.
+ * forbidden is never forgotten. A name with an operator's wish about its vote is forgotten only if
+ * all others are forbidden or have such a wish too. Any other name loses only its count of
+ * removals: its next wait before it may join is as short as the first. All voters forget the same
+ * name, because the order of the names is part of the state.
  */
 static struct name_record *find_forgettable(const struct agreed_state *state)
 {
@@ -150,7 +151,7 @@ bool state_forbids(const struct agreed_state *state, struct entry_text name)
 	return record != NULL && record->forbidden;
 }
 
-/* --- parts of entries: each function returns false if the part is void --- */
+/* --- parts of entries: remove_member, leave and join return true if they change the view --- */
 
 /* Returns the seat of the part's name, if it has exactly the part's incarnation; otherwise NULL. */
 static struct seat *seat_of(const struct agreed_state *state, const struct entry_part *part)
@@ -401,7 +402,8 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 
 /* --- rescue --- */
 
-/* More fences than the last EXTENDs can have added, which the log of a rescued cluster may lack. */
+/* The log of a rescued cluster may lack the last entries of the old log. A rescue skips this many
+ * fences, which is more than those entries can have added. */
 #define RESCUE_FENCES (UINT64_C(1) << 40)
 
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base)

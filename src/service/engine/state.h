@@ -105,8 +105,8 @@ const struct seat *state_process(const struct agreed_state *state, uint64_t proc
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
 /*
  * Is there room for the name of this order? No, if all room is taken by names that are forbidden.
- * If half of the room is, only a name that the leader knew has room. So nobody can prevent, by
- * inventing names, that an operator removes a node that exists.
+ * If half of the room is taken by them, there is room only for names that the leader knew. So
+ * inventing names cannot keep an operator from removing a node that exists.
  */
 bool state_has_room(const struct agreed_state *state, const struct log_entry *order);
 /* Was this order obeyed? If an order that was obeyed comes again, it is void, so that it cannot

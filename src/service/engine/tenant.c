@@ -37,7 +37,7 @@ struct tenant {
 	struct electors electors;
 	uint32_t unanswered; /* how many petitions were sent since a leader was last heard */
 	bool witness, departs, removed;
-	uint64_t index; /* the log index at which a voter told `removed` */
+	uint64_t index; /* the log index of the state that `removed` is from */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	struct sent sent[SENT_MAX]; /* the last petitions, indexed by number modulo SENT_MAX */
@@ -54,7 +54,7 @@ struct tenant {
 	size_t standing_size;
 	struct tenant_peer *peers;
 	size_t peers_size;
-	uint64_t *lacks; /* room for as many entries as there are peers */
+	uint64_t *lacks; /* for find_lacks: room for the processes of all peers */
 	size_t lacks_size;
 	char *refusal;
 
@@ -275,8 +275,8 @@ void tenant_bump(struct tenant *tenant, uint64_t epoch)
 
 /* --- bulletins --- */
 
-/* The acknowledgement of a renewal counts only for the incarnation that asked for it; that of a
- * petition to join, only for the incarnation that this join has created. */
+/* The acknowledgement of a renewal counts only for the incarnation that asked for it. The
+ * acknowledgement of a petition to join counts only for the incarnation that the join created. */
 static void take_acknowledgement(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	const struct sent *sent = &tenant->sent[bulletin->number % SENT_MAX];

@@ -83,21 +83,22 @@ struct tenant_peer {
 /* Returns the voters, as far as they are known. */
 const struct electors *tenant_electors(const struct tenant *tenant);
 /* Does this member believe that the node with that name and data directory votes? A member that was
- * never told who votes believes the nodes that it was configured to ask. */
+ * never told who votes believes it of every node. */
 bool tenant_believes_voter(const struct tenant *tenant, const char *name, uint64_t server);
 /*
- * Does this member believe a bulletin of that node? Only voters know what was agreed upon. While
- * the voters that this member knows answer, it believes nobody else about a view or about other
- * voters. If none has answered for a lease, they may all have been replaced; then it believes any
- * member about who votes now.
+ * Does this member believe a bulletin of that node? Only voters know what was agreed upon. As long
+ * as the known voters answer, this member believes nobody else about a view or about other voters.
+ * If none has answered for a lease, they may all have been replaced; then it believes any member
+ * about who votes now.
  */
 bool tenant_believes(const struct tenant *tenant, const char *name, uint64_t server,
                      enum bulletin_kind kind);
 /*
  * Does this member believe a bulletin of the voter in its own process? Always, except for a list of
  * voters that is not newer than the one it knows. The log of its own voter may be old: other voters
- * may have replaced that voter while this host was down. Its old list would come first each time, and
- * the member would believe voters of long ago instead of those who answer.
+ * may have replaced that voter while this host was down. The list in that old log would arrive
+ * before all others each time, and the member would believe voters of long ago instead of those
+ * that answer.
  */
 bool tenant_believes_own(const struct tenant *tenant, const struct bulletin *bulletin);
 /*

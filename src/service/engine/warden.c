@@ -122,7 +122,8 @@ static void notify(struct warden *warden, const struct petitioner *petitioner)
 	for (uint32_t i = 0; i < chosen; i++) {
 		const struct petitioner *other =
 		        petitioners_find(&warden->petitioners, candidates->prospects[i]);
-		/* Other processes of its name may have displaced it since it was chosen. */
+		/* Other processes of the same name may have displaced this prospect since it was
+		 * chosen. */
 		if (other != NULL)
 			prospects[count++] =
 			        (struct prospect){entry_text_of(other->name),
@@ -182,7 +183,8 @@ static struct renewal_note *get_note(struct warden *warden, const struct seat *s
 	return note;
 }
 
-/* A note whose seat is gone belongs to a removed member. The back-off of its name begins now. */
+/* If the seat of a note is gone, the member was removed or has left. If its name has strikes, the
+ * back-off of the name begins now. */
 static void drop_notes(struct warden *warden)
 {
 	uint32_t kept = 0;

@@ -182,7 +182,8 @@ static bool add_names(X509 *certificate, const struct certificate_wish *wish)
 	return good;
 }
 
-/* X.509 allows a common name of 64 characters; a longer name is only in the URI. */
+/* X.509 allows a common name of 64 characters at most. A longer name is cut off here; the URI has
+ * all of it. */
 static bool set_subject(X509 *certificate, const char *name)
 {
 	enum { COMMON_NAME_MAX = 64 };

@@ -77,7 +77,7 @@ void certificate_digest(const struct x509_st *certificate, uint8_t ret_digest[32
  * name exactly one. */
 int certificate_read_holder(const struct x509_st *certificate,
                             struct certificate_holder *ret_holder);
-/* Returns when the certificate ends, in seconds since 1970. */
+/* Returns when the certificate expires, in seconds since 1970. */
 time_t certificate_end(const struct x509_st *certificate);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum {
 	/* The most bytes of the certificates that a peer may send. Two of the usual kind have 2
-	 * KiB, so a peer that sends more is not a node of ours. */
+	 * KiB, so a peer that exceeds this limit is not a node of ours. */
 	CERTIFICATES_SIZE_MAX = 16 << 10,
 	DEPTH_MAX = 4,
 };
@@ -32,10 +32,10 @@ struct credentials {
 };
 
 /*
- * Is everything wiped that OpenSSL frees? Only while a key is read: then OpenSSL frees copies of
- * the key without wiping them, namely the text of the file and the bytes decoded from it. (OpenSSL
- * wipes keys themselves when it frees them.) At other times this would cost too much, because a
- * connection frees its buffers with every record.
+ * While this is true, all memory that OpenSSL frees is wiped. It is true only while a key is read:
+ * then OpenSSL frees copies of the key without wiping them, namely the text of the file and the
+ * bytes decoded from it. (OpenSSL wipes keys themselves when it frees them.) At other times this
+ * would cost too much, because a connection frees its buffers with every record.
  */
 static bool wipes;
 
@@ -120,7 +120,7 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	return 0;
 }
 
-/* Returns how many bytes the certificates have that this node sends to others. */
+/* Returns the size of all certificates that this node sends to others. */
 static int size_of_own(SSL_CTX *context)
 {
 	STACK_OF(X509) *chain = NULL;

@@ -27,13 +27,13 @@ void credentials_free(struct credentials *credentials);
 
 /* Returns the node or client that the certificate is for. */
 const struct certificate_holder *credentials_holder(const struct credentials *credentials);
-/* Returns when a certificate expires, in seconds since 1970: this node's own or, if it is earlier,
- * that of the only CA. */
+/* Returns when this node's certificate or that of a CA above it expires, whichever comes first, in
+ * seconds since 1970. */
 time_t credentials_end(const struct credentials *credentials);
 
-/* Writes a CA's certificate as DER into `room`: of the CA that has signed this node's certificate
- * directly, and that invitations name. Returns its size; 0: it is too long, or no CA has signed
- * directly. */
+/* Writes into `room`, as DER, the certificate of the CA that has signed this node's certificate
+ * directly. Invitations name this CA. Returns the size; 0: the certificate is too long, or there
+ * are other CAs between. */
 size_t credentials_ca(const struct credentials *credentials, uint8_t room[CERTIFICATE_SIZE_MAX]);
 /* Computes the SHA-256 of the certificate that credentials_ca returns. Returns false if there is
  * none. */

@@ -25,7 +25,7 @@ struct tls {
 	char problem[200];
 };
 
-/* --- the encrypted bytes: a BIO like OpenSSL's own in memory, but that one clears its whole buffer
+/* --- the encrypted bytes: a BIO of our own, because OpenSSL's memory BIO clears its whole buffer
  * after each record --- */
 
 static int read_in(BIO *bio, char *room, size_t size, size_t *ret_count)

@@ -46,7 +46,7 @@ struct actor {
 	uint64_t until, until_lapses;
 	bool told; /* the guest has got an answer in this session */
 
-	/* The field below is for a command only. */
+	/* The fields below are for a command only. */
 	uint64_t word; /* the lease word of the process that granted the lock */
 	uint64_t guard_wake;
 	uint64_t watcher_paused_until[WATCHERS];

@@ -29,8 +29,8 @@ struct cluster_view {
 	/* The places of the members, sorted by name: member number i is at index i - 1. */
 	uint32_t places[CLUSTER_PLACES_MAX];
 	uint64_t incarnations[CLUSTER_PLACES_MAX];
-	/* A bit for each place that was told of this view as the incarnation that is in the
-	 * view. */
+	/* A bit for each member's place whose process was told of this view while it had the
+	 * incarnation that is in the view. */
 	uint32_t told;
 };
 
@@ -55,7 +55,7 @@ struct cluster_place {
 	uint64_t process; /* counts the processes that have run here */
 	uint64_t tick;    /* when the node will be ticked */
 	uint64_t tick_number;
-	uint64_t epoch; /* the node's epoch when the driver last looked at it */
+	uint64_t epoch; /* the node's epoch when the cluster last looked at it */
 	/* The node was told of a view without it, and has not restarted or rejoined since. */
 	bool out;
 };
@@ -125,7 +125,7 @@ bool cluster_step(struct cluster *cluster);
  * past. */
 void cluster_push(struct cluster *cluster, const struct event *event);
 
-/* Starts a process at a place without one, or ends it. A new process belongs to no view yet. */
+/* Start a process at a place that has none, and end it. A new process belongs to no view yet. */
 void cluster_start(struct cluster *cluster, uint32_t place);
 void cluster_crash(struct cluster *cluster, uint32_t place);
 /* Gives a node that is out of the view a new incarnation. */

@@ -228,7 +228,8 @@ void faults_on_event(struct run *run, const struct event *event)
 	}
 }
 
-/* Starts processes until there are as many as the topology needs, and at least one. */
+/* Starts or ends processes until there are exactly as many as the topology needs or, if it takes
+ * any number, at least one. Returns the places that have a process. */
 static uint32_t mend_processes(struct run *run)
 {
 	uint32_t living = 0, places = 0;

@@ -17,8 +17,8 @@ struct journal {
 
 /*
  * The text of each kind of note. %a %b %c are the numbers of a note. %A is the place with the
- * number a. %X is c as a fence, epoch:counter; %T is b as a time; %E is c as an error or a result;
- * %s is the bytes as a text; %F is the bytes as a frame.
+ * number a. %X is c as a fence, epoch:counter; %Y is b as a fence; %T is b as a time; %E is c as an
+ * error or a result; %s is the bytes as a text; %F is the bytes as a frame.
  */
 static const char *const texts[NOTES] = {
         [NOTE_START] = "starts, incarnation %a",

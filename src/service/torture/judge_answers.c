@@ -90,8 +90,8 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 		          "client %u stopped leading %s long ago, but client %u is told that it "
 		          "leads",
 		          told->client, name, number);
-	/* The leader's own node has answered, after that end, that it does not lead; unless that
-	 * node was silent. */
+	/* If every member answers, so does the leader's own node. The hold had ended before the
+	 * question, so that node must have answered that its client does not lead. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
 		run_wrong(run, "client %u no longer leads %s, but client %u is told that it does",
 		          told->client, name, number);

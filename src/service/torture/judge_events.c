@@ -54,8 +54,9 @@ static struct visitor_subscription *find_subscription(struct visitor *client,
 	return NULL;
 }
 
-/* Checks that a client was let in at that place with that fence. The judge may learn of the grant a
- * moment later; it never learns of the grant of an ELECT that is not answered. */
+/* Notes what the event says: a client was let in at that place with that fence. check_rumours
+ * checks it later, because the judge may learn of the grant only a moment after the event. The
+ * judge never learns of the grant of an ELECT that is not answered. */
 static void check_grant(struct run *run, uint32_t lock, const struct node_effect *effect)
 {
 	struct judge *judge = &run->judge;

@@ -26,7 +26,7 @@ struct lock_record {
 	 * stopped. */
 	uint32_t interested;
 	uint64_t interested_end;
-	uint32_t row; /* grants in a row at one place while a client waited elsewhere */
+	uint32_t row; /* how many grants in a row one place got while a client waited elsewhere */
 };
 
 /* A fence that a client asked to break. */

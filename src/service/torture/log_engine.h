@@ -38,7 +38,7 @@ struct log_engine {
 	/* Empties the disk of a host without a process. Returns false if too few votes would be
 	 * left. */
 	bool (*wipe)(struct realm *realm, uint32_t place);
-	/* Asks the leader for a vote of this name, or for none, as an operator does. */
+	/* Tells the leader, as an operator does, whether this name should vote. */
 	void (*wish)(struct realm *realm, const char *name, enum vote_wish vote);
 	/* Returns the id of the data directory of a host. */
 	uint64_t (*server)(const struct realm *realm, uint32_t place);

@@ -28,7 +28,7 @@ struct fault {
 	uint32_t number; /* the fault's number, counted from 1 */
 	enum fault_kind kind;
 	uint64_t begin, end;
-	uint32_t a, b;   /* the two hosts that the fault is about, which differ */
+	uint32_t a, b;   /* the two hosts that the fault is about; most kinds use only `a` */
 	uint32_t voters; /* DEAF, MUTE: a bit for each voter that `a` is cut off from */
 	bool begun, over;
 	struct chance chance;
@@ -83,8 +83,8 @@ static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number,
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
 	if (fault.kind == FAULT_PAIR) {
-		/* The link is lost late in the first act, because from then on one member of five
-		 * is missing. */
+		/* The link is lost late in the first act, because from then on one of the two hosts
+		 * may be out of the view. */
 		fault.begin = plan->time - (plan->time - fault.begin) / 8;
 		fault.end = plan->time;
 	}
@@ -290,7 +290,7 @@ static void leave(struct realm *realm, uint32_t place)
 	realm_pump(realm, place);
 }
 
-/* Stops the process, mostly in the middle of a reading of its clock. */
+/* Lets the stop of a process begin, in most cases, in the middle of a reading of its clock. */
 static void tear(struct realm *realm, struct fault *fault, uint32_t place, enum realm_reader reader)
 {
 	uint32_t parts = (uint32_t)chance_below(&fault->chance, 4);

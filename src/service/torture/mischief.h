@@ -1,6 +1,6 @@
 /*
- * The faults of a run. All are drawn from the seed before the run begins, each from a stream of its
- * own, and have numbers: leaving some out does not change the others.
+ * The faults of a run. All are drawn from the seed before the run begins. Each has a number and a
+ * random stream of its own, so leaving some out does not change the others.
  */
 #ifndef TORTURE_MISCHIEF_H
 #define TORTURE_MISCHIEF_H

@@ -80,7 +80,7 @@ struct ordeal_plan {
 	/* Faults that happen instead of random ones; NULL: none are given. */
 	const struct ordeal_fault *given;
 	uint32_t given_count;
-	uint64_t measure_from; /* from what time of the first act on `serving` is counted */
+	uint64_t measure_from; /* the time of the first act at which `serving` begins to count */
 	bool brief;            /* clients hold locks only for a short time, and release them */
 	const uint32_t *only;  /* the faults that happen, by number from 1; NULL: all */
 	uint32_t only_count;
@@ -94,8 +94,7 @@ struct ordeal_result {
 	uint64_t hash; /* a hash of everything that happened */
 	uint64_t events, grants, views, lapses, entries;
 	uint64_t faults[FAULT_KINDS_COUNT];
-	/* The faults that happened before the end, with a sentence for each: "fault 3: …"; for a
-	 * report. */
+	/* The numbers of the faults that have begun, and a sentence about each for a report. */
 	uint32_t numbers[ORDEAL_FAULTS_MAX];
 	char stories[ORDEAL_FAULTS_MAX][96];
 	uint32_t stories_count;
@@ -104,7 +103,8 @@ struct ordeal_result {
 	uint32_t windows, serving[ORDEAL_NODES_MAX];
 };
 
-/* Returns the name of a host. The place after the last is a host that uses the name of another. */
+/* Returns the name of a host. Any place from ORDEAL_NODES_MAX on means the host that uses the name
+ * of another one, and is called "twin". */
 const char *ordeal_name(uint32_t place);
 /* Returns how many faults the seed of this plan has. They are numbered from 1. */
 uint32_t ordeal_faults(const struct ordeal_plan *plan);

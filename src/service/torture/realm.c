@@ -330,7 +330,7 @@ static uint64_t beginning_max(const struct ordeal_plan *plan)
 	return plan->algorithm->links == GRAPH_COMPLETE ? one : plan->nodes * one;
 }
 
-/* In some clusters a link that is down soon has no room for more waiting frames. But the first
+/* In some clusters a link has room for only a few waiting frames while it is down. But the first
  * frames of an epoch must fit once the link has grown to 8 times its first limit (link.h);
  * otherwise no epoch would last. */
 static size_t draw_kept(const struct ordeal_plan *plan)

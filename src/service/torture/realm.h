@@ -52,7 +52,7 @@ enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
 
 /* A reading of the lease clock during which the process is stopped, or the host suspended. */
 struct torn_reading {
-	/* The beginning and the end of a stop in true time; `until` is 0 while the stop goes on. */
+	/* The beginning and the end of the stop in true time; `until` 0: no reading is torn. */
 	uint64_t from, until;
 	uint32_t parts; /* how many clocks were read before the stop */
 	bool suspended;
@@ -140,7 +140,7 @@ void realm_free(struct realm *realm);
 /* Handles the next event. Returns false if the run has failed. */
 bool realm_step(struct realm *realm);
 
-/* Pushes an event of that kind for a host. The owner of the kind defines `number` and `size`. */
+/* Pushes an event of that kind for a host. The owner of the kind defines `number` and `from`. */
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
@@ -192,10 +192,11 @@ void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns which links the algorithm needs. */
 struct wiring realm_wiring(const struct realm *realm);
 
-/* Notes an event in the trace: a text, and the host that it is about. */
+/* Notes a text and the host that it is about: both are hashed, and written to the trace if there is
+ * one. */
 __attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,
                                                       const char *format, ...);
-/* Notes something frequent: it is hashed, and shown only in a trace. */
+/* Does the same for something frequent: a fixed word and two numbers. */
 void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b);
 /* Adds something to the diagram, if there is one. */
 void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,

@@ -1,8 +1,10 @@
 /*
- * A random run of a whole cluster, in two acts. In the first, clients act at random while links
+ * A random run of a whole cluster, in four acts. In the first, clients act at random while links
  * stall, members come and go, and processes crash. In the second, all faults end, clients release
- * their locks, and every client that waits must be served. A judge watches what clients see; it
- * knows nothing of the inside of nodes.
+ * their locks, and every client that waits must be served. In the third, new clients ask for some
+ * of the locks. In the last, a new epoch begins while nobody wants anything, and nothing may be
+ * left over from the old one. A judge watches what clients see; it knows nothing of the inside of
+ * nodes.
  */
 #ifndef TORTURE_RUN_H
 #define TORTURE_RUN_H

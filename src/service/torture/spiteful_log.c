@@ -220,7 +220,7 @@ static void on_apply(struct realm *realm, uint32_t place)
 	pump(realm, place);
 }
 
-/* Applies the entries of its disk again to a voter that starts again. */
+/* Gives a voter that starts again the entries that are on its disk. */
 static void replay(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];

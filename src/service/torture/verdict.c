@@ -58,7 +58,7 @@ struct followed {
 	uint64_t rank;  /* the rank of the last event: its fence times 4, plus its part */
 };
 
-/* The last grants of a lock. */
+/* The last grant of a lock. */
 struct last_grant {
 	uint64_t fence;
 	uint64_t time; /* when the lock was granted, in true time */
@@ -79,7 +79,8 @@ struct verdict {
 	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last fence of each lock */
 	struct followed *subscriptions;     /* all subscriptions, indexed by [client][lock] */
 	struct last_grant grants[VERDICT_LOCKS_MAX];
-	uint64_t settled_at; /* when some view was last served for the first time, in true time */
+	/* When any process last began to serve in a new epoch, in true time. */
+	uint64_t settled_at;
 	uint64_t lapses;
 	uint64_t now, renewed_at; /* true time now, and when any renewal was last committed */
 };
@@ -309,8 +310,8 @@ void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *b
 	add_view(verdict);
 }
 
-/* Checks that no lease lasts longer than a voter waits after the last renewal, by the slowest
- * clock. */
+/* Checks that nobody holds a lock any more if no renewal was committed for longer than a lease
+ * lasts by the slowest clock. */
 void verdict_passed(struct verdict *verdict, uint64_t now)
 {
 	uint64_t lease = verdict->options.settings.lease_ns;

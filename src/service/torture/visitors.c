@@ -114,7 +114,7 @@ static bool holds_lock(const struct visitor *client, uint32_t lock)
 	return false;
 }
 
-/* Is this an error for which a node may refuse the command? Any other error is wrong. */
+/* Is this an error with which a node may refuse the command? Any other error is wrong. */
 static bool may_refuse(const struct run *run, const struct visitor *client, uint32_t lock,
                        bool was_busy, int error)
 {

@@ -230,8 +230,8 @@ static void add_flying(void *context, const uint8_t *bytes, size_t size)
 		count->tokens += tokens;
 }
 
-/* Counts the tokens that a process has sent and that the other one has not taken. The frames of a
- * process that has ended, and those that wait in a node, are not counted. */
+/* Counts the tokens that a process has sent and that their receivers have not taken yet. The frames
+ * of a process that has ended, and those that wait in a node, are not counted. */
 static void count_flying(const struct realm *realm, uint32_t place, struct token_count *count)
 {
 	const struct realm_host *host = &realm->hosts[place];

@@ -232,8 +232,7 @@ static void ask_for_viewers(struct hub *hub)
 		send_command(hub, ASK_STATUS, NULL);
 }
 
-/* Connects, unless that was tried just now. The first command shows whether there is a node at the
- * other end. */
+/* Connects to the node. The first command shows whether there is a node at the other end. */
 static void dial(struct hub *hub)
 {
 	char *found = hub->address == NULL ? address_default() : NULL;

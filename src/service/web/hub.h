@@ -42,8 +42,8 @@ enum { HUB_ASKS_MAX = 1024 };
 
 struct hub;
 
-/* `address` is the node's; NULL: where clients look for one. It must stay valid, as must the
- * feed. */
+/* `address` is the node's; NULL: the one that clients use by default. It must stay valid, as must
+ * the feed. */
 struct hub *hub_start(const char *address, struct feed *feed);
 /* Ends the hub's thread. Everything that was asked is answered, and nothing more can be asked. */
 void hub_end(struct hub *hub);

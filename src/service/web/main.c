@@ -22,8 +22,9 @@ struct web_words {
 	char port[16];
 	bool insecure;
 	bool control;       /* viewers may break locks */
-	const char *socket; /* the address of the node; NULL: where clients look for one */
-	/* The end of the address that is opened in a browser; NULL: no browser is started. */
+	const char *socket; /* the node's address; NULL: the one that clients use by default */
+	/* What follows "http://HOST:PORT/" in the address that a browser opens; NULL: no browser
+	 * is started. */
 	const char *open;
 };
 

@@ -51,8 +51,8 @@ int request_number(const char *text, const char *word, uint64_t least, uint64_t 
 	return 0;
 }
 
-/* Does the name contain a \xNN? The node shows bytes that cannot be printed in this way. So the
- * text may stand for such a byte or for itself, and a break could take the wrong lock. */
+/* Does the name contain a \xNN? In this form the node shows bytes that are not valid text. So \xNN
+ * may stand for such a byte or for itself, and a break could take the wrong lock. */
 static bool is_ambiguous(const char *name, size_t size)
 {
 	for (size_t i = 0; i + 3 < size; i++) {

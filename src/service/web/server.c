@@ -320,8 +320,8 @@ static enum MHD_Result serve_session(struct server *server, struct MHD_Connectio
 /* --- orders --- */
 
 /* Only the page itself may give an order. Any other page can make a browser send a POST, but not
- * with this header, and the browser then sends that page's origin. Returns NULL, or why the order
- * is refused. */
+ * with the header Baton-Control, and the browser then sends that page's origin. Returns NULL, or
+ * why the order is refused. */
 static const char *judge_order(struct MHD_Connection *connection)
 {
 	const char *host = header(connection, MHD_HTTP_HEADER_HOST);

@@ -18,7 +18,7 @@ struct server_options {
 	struct sockaddr_storage address; /* where to listen; a port of 0 means any */
 	/* The host as given, without brackets: one more name that requests may use. */
 	const char *host;
-	const char *node; /* the address of the node; NULL: where clients look for one */
+	const char *node; /* the node's address; NULL: the one that clients use by default */
 	bool control;     /* viewers may break locks */
 };
 
