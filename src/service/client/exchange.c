@@ -124,8 +124,8 @@ static int open_path(const char *path, struct why *why)
 	return fd < 0 ? no_node(why, path, -fd) : fd;
 }
 
-/* Makes the kernel notice a host that has vanished: it sends probes after 3, 5, 7 and 9 s of
- * silence, and the last one ends the connection. */
+/* Makes the kernel notice a host that has vanished: it sends probes after 3, 5 and 7 s of silence,
+ * and ends the connection after 9 s. */
 static void keep_alive(int fd)
 {
 	static const struct {

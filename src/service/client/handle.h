@@ -41,10 +41,10 @@ struct baton {
 	/* Since the last baton_sync, the session ended before all unlocks were answered. */
 	bool unlocks_uncertain;
 	struct holds held, lost;
-	/* The reason of the loss that baton_lost reported last, or "". */
+	/* The reason of the loss that baton_lost or baton_unlock reported last, or "". */
 	char lost_why[BATON_NAME_MAX + 64];
-	/* When the node sent the message about the loss that baton_lost reported last, on its lease
-	 * clock; 0: not known. */
+	/* When the node sent the message about that loss, on the node's lease clock; 0: not
+	 * known. */
 	uint64_t lost_told_ms;
 	struct hold *wanted; /* the lock for which a LOCK or ELECT is pending, or NULL */
 	int64_t wanted_timeout_ms;

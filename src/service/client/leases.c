@@ -14,7 +14,8 @@ static const uint64_t apart_ns = 2 * VALIDITY_MS;
 
 /* --- the beginning of a session --- */
 
-/* Does the error only say that the node does not know this command? */
+/* Does the error only say that the node does not know this command, or cannot pass the lease word
+ * on this connection? */
 static bool is_unknown(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && (strncmp(reply->str, "ERR CLIENT", 10) == 0 ||

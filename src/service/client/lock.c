@@ -17,7 +17,7 @@ enum { UNLOCKS_PENDING_MAX = 64 };
 /* If a node has not answered this long after the timeout, it is stopped or hangs. */
 enum { ANSWER_MS = 5000 };
 
-/* How often to try again while there is no node, or none in a view. */
+/* The first and the longest pause between attempts while there is no node, or none in a view. */
 enum { RETRY_MS = 100, RETRY_MS_MAX = 800 };
 
 /* A LOCK, or an ELECT with a value. */
@@ -311,7 +311,8 @@ int baton_finish(struct baton *baton, uint64_t *ret_fence)
 {
 	if (baton->wanted == NULL)
 		return why_set(&baton->why, BATON_ENOTHELD, "no lock was started");
-	/* A call of baton_lost or baton_fence has noticed the end of the session before. */
+	/* An earlier call, such as baton_lost or baton_fence, has noticed that the session has
+	 * ended. */
 	if (baton->over || baton->stale) {
 		handle_end(baton);
 		forget_wanted(baton);

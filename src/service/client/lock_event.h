@@ -1,7 +1,7 @@
 /*
- * Messages on a subscribed connection: [kind, channel, text], where the text is one of granted
- * FENCE NODE, released FENCE NODE, lost FENCE NODE [[MS] WHY], leader FENCE NODE VALUE, dropped
- * COUNT NODE.
+ * Messages on a subscribed connection: [kind, channel, text], where the text is "granted FENCE
+ * NODE", "released FENCE NODE", "lost FENCE NODE [[MS] WHY]", "leader FENCE NODE VALUE" or "dropped
+ * COUNT NODE".
  */
 #ifndef CLIENT_LOCK_EVENT_H
 #define CLIENT_LOCK_EVENT_H
@@ -10,7 +10,7 @@
 
 #include <hiredis/hiredis.h>
 
-/* EVENT_DROPPED: other events may be missing. */
+/* EVENT_GONE: the lock was released or lost. EVENT_DROPPED: other events may be missing. */
 enum lock_event_kind { EVENT_OTHER, EVENT_SUBSCRIBED, EVENT_GONE, EVENT_LEADER, EVENT_DROPPED };
 
 /* An event about a lock. Its words point into the reply from which it was read. */

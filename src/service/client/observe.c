@@ -57,8 +57,8 @@ void observer_free(struct baton *baton)
 
 /* --- telling the user --- */
 
-/* Call it when an answer contradicts what the user knows. Returns true if the answer before did so
- * too. */
+/* Call it when an answer contradicts what the user knows. Returns true if the previous answer did
+ * so too. */
 static bool is_confirmed(struct observer *observer)
 {
 	if (observer->doubted) {

@@ -57,8 +57,8 @@ void validity_free(struct validity *validity)
 
 /* --- the time left --- */
 
-/* Reads the clock after the word: if the process is stopped in between, it then compares an old
- * deadline with a late clock, and stops. */
+/* Reads the clock after the word: if the process is suspended in between, it compares an old
+ * deadline with a later time, and so can only stop too early. */
 static uint64_t left_by_word(const struct validity *validity, bool *ret_lapsed)
 {
 	uint64_t word = atomic_load_explicit(validity->word, memory_order_acquire);
@@ -111,7 +111,8 @@ bool validity_is_pending(const struct validity *validity)
 	return validity->answers != NULL && validity->answers->pending;
 }
 
-/* Reads the lapses and what is left. Returns false if it is something else. */
+/* Reads the lapses and what is left of the lease. Returns false if the two values are something
+ * else. */
 static bool parse_left(const redisReply *lapses, const redisReply *left, uint64_t *ret_lapses,
                        int64_t *ret_left_ms)
 {

@@ -123,7 +123,7 @@ void watch_flag(struct baton *baton)
 
 	if (baton->watch.flag < 0)
 		return;
-	/* Both calls can fail only if the flag is already set, or already clear. */
+	/* Errors do not matter: the read fails only if the flag is already clear. */
 	if (!LIST_EMPTY(&baton->lost))
 		(void)eventfd_write(baton->watch.flag, 1);
 	else

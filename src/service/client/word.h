@@ -22,7 +22,7 @@ struct word {
 struct word word_of(const char *text);
 bool word_is(struct word word, const char *text);
 
-/* Checks that the number can be a fence: below 2^53. Returns 0 or BATON_EFENCE. */
+/* Checks that the number can be a fence: from 1 to 2^53 - 1. Returns 0 or BATON_EFENCE. */
 int fence_verify(uint64_t fence);
 
 #endif

@@ -261,8 +261,7 @@ static int take_options(struct archive *archive)
 	return 0;
 }
 
-/* Stores the identity, because the name, the address or the role may have changed since the last
- * process. */
+/* Stores the identity, because the options may have changed the address or the role. */
 static int store_identity(struct archive *archive)
 {
 	struct out bytes;

@@ -12,8 +12,9 @@ struct daemon;
 struct archive;
 
 /*
- * Opens the data directory and reads the identity; in an empty directory, makes a new one. Without
- * a data directory the identity's server id is 0. Returns NULL after logging the reason.
+ * Opens the data directory and reads the identity; in an empty directory, makes a new identity.
+ * Without a data directory the identity is made for this process only. Returns NULL after logging
+ * the reason.
  */
 struct archive *archive_open(struct daemon *daemon);
 void archive_close(struct archive *archive);
@@ -23,12 +24,13 @@ const struct identity *archive_identity(const struct archive *archive);
 /* Returns the voter's part of the disk. Without a data directory it is empty for a cluster of one,
  * which votes in memory, and NULL for a node that joins others and therefore never votes. */
 const struct durable_content *archive_content(const struct archive *archive);
-/* Adds the addresses of other nodes that the data directory has. */
+/* Adds to `electors` the addresses of other nodes that the data directory has stored. */
 void archive_addresses(const struct archive *archive, struct electors *electors);
 /* Frees what archive_content returned. */
 void archive_forget_content(struct archive *archive);
 
-/* Everything is copied. When a write or the identity is durable, the member is told. */
+/* These functions copy their arguments. When a write or the identity is durable, the member is
+ * told. */
 void archive_write(struct archive *archive, const struct durable_write *write);
 void archive_write_identity(struct archive *archive, const struct identity *identity);
 void archive_write_address(struct archive *archive, const char *name, const char *address);

@@ -125,7 +125,8 @@ struct client {
 	uint32_t subscriptions_count;
 	bool reasons; /* the client's LOST events include the reason */
 	bool timed;   /* the client's LOST events include when this node sent them */
-	/* how many bytes of events were added since the output was last short */
+	/* How many bytes of events were added since reply_event last found at most
+	 * CLIENT_EVENTS_MAX bytes in the output. */
 	size_t events_size;
 	/* How many events were not sent, because the client did not read; it was not told of them
 	 * yet. */
@@ -146,12 +147,15 @@ struct client {
 	/* CLIENT STAY: the client cannot stop, so a lost lock stays with it while it is
 	 * connected. */
 	bool stays;
-	/* This node is leaving and has handed the client's locks on: the connection ends. */
+	/* This node is leaving or was removed, and has handed the client's locks on: the connection
+	 * ends. */
 	bool evicted;
 	/* This node is leaving, but the client cannot stop: its locks are not handed on. */
 	bool forsaken;
-	bool quits; /* the client said QUIT: it has stopped what it did under its locks */
-	bool gone;  /* the other side, or the network, has closed the connection */
+	/* The client need not be waited for: it said QUIT, so it has stopped what it did under its
+	 * locks; or its time to stop is over. */
+	bool quits;
+	bool gone; /* the other side, or the network, has closed the connection */
 };
 
 /* All clients of a node. */
@@ -164,11 +168,13 @@ struct clients {
 	uint32_t count;
 	uint32_t count_max; /* the most clients for which there are descriptors */
 	struct users users;
-	/* sessions that have lost their connection and still hold something */
+	/* How many sessions have lost their connection and still hold something. */
 	uint32_t orphans_count;
 	/* The memory of all outputs; of each, the first CLIENT_UNREAD_FREE bytes do not count. */
 	size_t unread_room;
-	bool crowded;  /* unread_room is more than CLIENTS_UNREAD_MAX */
+	/* `unread_room` has reached CLIENTS_UNREAD_MAX, and has not fallen below three quarters of
+	 * it since. */
+	bool crowded;
 	bool forsakes; /* a client was forsaken: the next node on this socket must wait for it */
 	struct resp_command command; /* the command that is being read */
 };

@@ -114,8 +114,8 @@ size_t client_tls_read(struct client *client, char *room, size_t size)
 	return got;
 }
 
-/* Encrypts the output. If the handshake has failed or is not over, nothing can be encrypted, and
- * nothing is sent. */
+/* Encrypts the output. If the handshake has failed or is not over, the output cannot be encrypted,
+ * and is discarded. */
 static void encrypt(struct client *client)
 {
 	struct client_tls *secure = client->tls;

@@ -9,8 +9,9 @@
 
 /* Expects a handshake from a client that was accepted. */
 void client_tls_begin(struct client *client);
-/* Takes bytes from the client's socket. Returns false if the client is refused; its connection then
- * ends. Otherwise call client_tls_read until it returns 0. */
+/* Takes bytes from the client's socket. If it returns true, call client_tls_read until that returns
+ * 0. It returns false if there are no commands to read: the handshake is not over, or the client is
+ * refused and its connection ends. */
 bool client_tls_input(struct client *client, const char *bytes, size_t size);
 /* Decrypts bytes of commands into `room`. Returns how many; 0: there are no more. */
 size_t client_tls_read(struct client *client, char *room, size_t size);

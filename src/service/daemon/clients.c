@@ -278,7 +278,7 @@ static void take_secure(struct client *client, size_t size)
 		take_bytes(client, inbox, size);
 }
 
-/* Returns the number of bytes read; 0: there were none, or the client is closed. */
+/* Returns the number of bytes read; 0: there were none, or the stream has ended. */
 static size_t receive(struct client *client)
 {
 	char *inbox = client->daemon->inbox;
@@ -436,9 +436,10 @@ void client_begin(struct client *client, const struct node_client *who)
 /* --- periodic checks --- */
 
 /*
- * Handles a client that has sent too much while a command waited, and was not read for a while. The
- * client may be blocked in a write and never read its reply. So the rest of its input is read and
- * discarded. The client still gets the reply to the waiting command, and then the error.
+ * Handles a client that has sent too much while a command waited, so that its socket was not read
+ * for a while. The client may be blocked in a write and never read its reply. So the rest of its
+ * input is read and discarded. The client still gets the reply to the waiting command, and then the
+ * error.
  */
 static void watch_stuffed(struct client *client)
 {

@@ -392,9 +392,9 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
 
 /*
  * CLIENT LEASES: from now on, the replies to LOCK and ELECT tell what is left of the lease. The
- * reply to this command has the time on the lease clock here, so that the client can see whether
- * its own clock is the same, and the length of a lease. With WORD the descriptor of the lease word
- * comes with the reply.
+ * reply to this command has two numbers: the time on this node's lease clock, by which the client
+ * sees whether its own clock is the same; and the length of a lease. With WORD the descriptor of
+ * the lease word comes with the reply.
  */
 static bool serve_leases(struct client *client, const struct resp_argument *a, uint32_t count)
 {

@@ -84,7 +84,8 @@ static json_t *member_json(const struct daemon *daemon, const struct node_status
 	                 "since_ms", (json_int_t)((daemon->loop.now - since) / LOOP_MS));
 }
 
-/* Describes a node that this one knows only by name; its lease is not known. */
+/* Describes a node that was not asked about itself: its lease, and how long it has been there, are
+ * not known. */
 static json_t *stranger_json(const struct daemon *daemon, const char *name, const char *address,
                              uint64_t incarnation, const char *role, const char *state)
 {

@@ -27,9 +27,8 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 
 /*
  * RESET: the session begins again as if the client had just connected, and its locks are released.
- * A connection pool sends RESET before it gives the connection to another user. A lock of the
- * previous user, of which the next one does not know, would stay held as long as the connection
- * lives.
+ * A connection pool sends RESET before it gives the connection to another user. Otherwise a lock of
+ * the previous user, unknown to the next user, would stay held as long as the connection lives.
  */
 bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t count)
 {

@@ -36,8 +36,8 @@ enum {
 	NAG_MS = 5000,
 	/* How many descriptors the daemon needs besides the sockets of peers and clients. */
 	DESCRIPTORS_OURS = 32,
-	/* How many leases a new member must be there before it may become a voter; and how many
-	 * leases a voter must be silent before another takes its place. */
+	/* For how many leases a new member must be there before it may become a voter; and after
+	 * how many milliseconds of silence another takes a voter's place. */
 	GROW_LEASES = 10,
 	REPLACE_MS = 600000,
 };
@@ -174,7 +174,7 @@ struct node_options daemon_node_options(const struct daemon *daemon)
 }
 
 /* Returns where the fences of a cluster born now begin. Returns 0 if the epoch that the first
- * version left in the data directory cannot be read; this was logged. */
+ * version of baton left in the data directory cannot be read; then the reason was logged. */
 static uint64_t first_base(const struct daemon_options *options)
 {
 	uint64_t epoch = 0;

@@ -95,8 +95,9 @@ struct daemon_options {
 	bool alone_unmeant;
 };
 
-/* Runs until SIGTERM or SIGINT, and returns 0. Returns 1, after logging the reason, if it could not
- * start or must not go on; 2 if the cluster has other settings than the user gave. */
+/* Runs until the node has left, after SIGTERM, SIGINT or DRAIN, and returns 0. Otherwise logs the
+ * reason, and returns 1 if the daemon could not start or must not go on, or 2 if the user gave
+ * settings that are wrong or contradict the cluster's, or files for TLS that cannot be used. */
 int daemon_run(const struct daemon_options *options);
 
 #endif

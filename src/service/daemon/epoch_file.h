@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Reads the last epoch stored in the folder; 0 if there is none. Returns 0, or -1 after logging the
- * reason. */
+/* Sets *ret_epoch to the last epoch stored in the folder, or to 0 if there is none. Returns 0, or
+ * -1 after logging the reason. */
 int epoch_file_read(const char *folder, uint64_t *ret_epoch);
 
 #endif

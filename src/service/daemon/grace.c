@@ -51,7 +51,8 @@ void client_lost(struct client *client)
 		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;
 	}
-	/* The client has released the lock in the turn in which it lost it. */
+	/* If the client has released the lock in the turn in which it lost it, there is nothing to
+	 * hold back. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;
 	/* If the client had lost another lock before, its time to stop begins again for both. */

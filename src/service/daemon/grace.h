@@ -1,8 +1,9 @@
 /*
  * Decides how long others must wait when a client loses a lock: the grace that the client asked
- * for, plus a margin of a tenth of the lease between its SIGKILL and the next grant. A client that
- * has asked LEASE may not notice that its connection was cut, so others wait at least until the end
- * of the lease that it was told last.
+ * for, plus a margin of a tenth of the lease. When the grace is over, baton run kills its command;
+ * the margin leaves time for that before the next grant. A client that has asked LEASE may not
+ * notice that its connection was cut, so others wait at least until the end of the lease that it
+ * was told last.
  *
  * The time that a client has to stop is counted from a new reading of the clock after it was told,
  * not from the beginning of the turn: this process may have been suspended in between.
@@ -22,9 +23,9 @@ static inline uint64_t grace_margin_ms(uint64_t lease_ms)
 	return lease_ms / 10;
 }
 
-/* CLIENT GRACE: a lock that is taken from the client is held back until the client has stopped. It
- * is held back at most for the sum of three times: `ms`, the time to notice the loss, and the
- * margin. */
+/* CLIENT GRACE: a lock that is taken from the client is held back until the client has stopped, but
+ * at most for client_time_to_stop_ms or, if that is later, until the end of the lease that the
+ * client was told. */
 void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken from it are held back until its
  * connection ends. */
@@ -32,8 +33,8 @@ void client_stay(struct client *client);
 /* LEASE: the client relies on the deadline that it was told. Locks that are taken from it are held
  * back until then. */
 void client_ask_lease(struct client *client);
-/* Returns how long the client may take to stop when it loses a lock. It may take longer if it was
- * told a lease that ends later. */
+/* Returns how long the client may take to stop when it loses a lock: its grace and the margin. It
+ * may take longer if it was told a lease that ends later. */
 uint64_t client_time_to_stop_ms(const struct client *client);
 
 /* Call it when a lock was taken away from the client. */

@@ -69,9 +69,10 @@ struct daemon {
 	bool leaving;
 	/* The node was told twice to leave: clients that cannot stop are not waited for. */
 	bool hurried;
-	bool ended;                  /* the loop has no more turns */
-	int code;                    /* what daemon_run returns */
-	uint64_t leave_deadline;     /* until when the last messages must be sent */
+	bool ended; /* the loop has no more turns */
+	int code;   /* what daemon_run returns */
+	/* When all clients have gone, the loop ends at this time at the latest. */
+	uint64_t leave_deadline;
 	struct loop_timer drain;     /* checks again whether anybody holds something */
 	struct loop_timer departure; /* checks again whether all clients have gone */
 	/* closes the clients that lost all locks when the node was removed */

@@ -8,7 +8,7 @@
 enum { LEAVE_POLL_MS = 5, DRAIN_POLL_MS = 20 };
 
 /*
- * Does not close the client at once, because the replies of this turn are not written yet. But no
+ * Closes the client. If replies of this turn are not written yet, it is closed after them, but no
  * more of its commands are read: a client that sends without a pause would keep the node from
  * leaving.
  */

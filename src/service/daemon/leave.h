@@ -2,7 +2,7 @@
  * How the node leaves. Clients are told that they lose their locks and get their time to stop; then
  * the locks go to other clients that wait for them. When the node is out of the view, the loop
  * ends. Without a majority of the voters the loop ends after one lease; by then the others may give
- * its clients' locks away.
+ * away the locks of this node's clients.
  */
 #ifndef DAEMON_LEAVE_H
 #define DAEMON_LEAVE_H
@@ -21,9 +21,9 @@ void daemon_leave(struct daemon *daemon);
  * how many locks are held here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
-/* An operator has removed this node, or invited it again. A removed node takes its clients' locks
- * as when it leaves, and grants nothing. But the process keeps running: it may vote until another
- * voter takes its place, and it joins again when it is invited. */
+/* Call it when an operator has removed this node, or has invited it again. A removed node takes its
+ * clients' locks as when it leaves, and grants nothing. But the process keeps running: it may vote
+ * until another voter takes its place, and it joins again when it is invited. */
 void daemon_removed(struct daemon *daemon, bool removed);
 /* Are there clients that were told to stop and have not stopped yet? */
 bool clients_are_stopping(const struct daemon *daemon);

@@ -20,7 +20,9 @@ struct listener {
 
 struct listeners {
 	struct listener local, tcp;
-	bool paused; /* there is no descriptor for another client */
+	/* No clients are accepted now: there is no descriptor for one, or the node does not serve
+	 * yet. */
+	bool paused;
 	/* A descriptor in reserve. It is closed for a moment, so that a client can be accepted and
 	 * told that there is no room. */
 	int spare_fd;

@@ -12,7 +12,7 @@
 /* Begins to log. Lines below `level` are left out. Each line contains the node's name. */
 void log_open(const char *name, enum daemon_level level);
 
-/* Writes a line like "2026-11-16T05:00:00Z n1 warning: …". */
+/* Writes a line like "2026-11-16T05:00:00.000Z n1 warning: …". */
 __attribute__((format(printf, 2, 3))) void log_line(enum daemon_level level, const char *format,
                                                     ...);
 

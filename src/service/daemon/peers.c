@@ -90,7 +90,7 @@ void peers_close_connection(struct connection *connection)
 }
 
 /* Stops or resumes accepting. The listener is paused while there is no descriptor for another
- * connection, or while too many strangers are connected. */
+ * connection, or while PEERS_SOCKETS_MAX / 2 accepted connections are open. */
 static void pause_listener(struct peers *peers, bool pause)
 {
 	if (peers->paused == pause || peers->listener.fd < 0)
@@ -550,8 +550,8 @@ void peers_dial(struct daemon *daemon, struct connection *connection, const char
 
 /* --- opening and closing all --- */
 
-/* A node that is started again needs only its data directory, which has the address where others
- * reach the node. */
+/* Finds the address to listen on. A node that is started again needs only its data directory, which
+ * has the address where others reach the node. Returns 0, or -1 after logging the reason. */
 static int find_listen(const struct daemon *daemon, struct daemon_address *ret_listen, char *room,
                        size_t size)
 {

@@ -9,12 +9,12 @@
 
 struct daemon;
 
-/* How many connections with peers, and with strangers at their port, a node has at most. Half of
- * them are for connections that the node accepts. */
+/* The most connections that a node has with peers, and with strangers that connect to its port for
+ * peers. Half of them are for connections that the node accepts. */
 enum {
 	PEERS_SOCKETS_MAX = 512,
-	/* A node needs fewer connections than this. If there is no room for another connection, a
-	 * node that has more loses one first. */
+	/* A peer needs fewer connections to this node than this. If there is no room for another
+	 * connection, the peer with the most connections loses one, if it has more than this. */
 	PEERS_NAMESAKES_MAX = 8,
 };
 

@@ -11,8 +11,8 @@
 
 struct client;
 
-/* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing:
- * "observe", or the only verb. */
+/* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing: one
+ * for "observe", if that is among the verbs, otherwise one for the only verb. */
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name);
 /* Is the verb allowed for at least one lock? If not, tells the client which rule is missing. */
 bool permission_somewhere(struct client *client, enum verb verb);

@@ -1,7 +1,7 @@
 /*
- * SIGHUP: the rules are read again, in a thread of its own, because looking up a user or a group
- * may ask a remote server and take seconds. The old rules are in force until the new ones are
- * complete; if the new ones are wrong, the old ones stay.
+ * SIGHUP: the rules are read again, in a separate thread, because looking up a user or a group may
+ * ask a remote server and take seconds. The old rules are in force until the new ones are complete;
+ * if the new ones are wrong, the old ones stay.
  *
  * New rules take nothing away: a lock that is held stays held, and a command that was accepted is
  * carried out. They apply from the next command on, and from the next event of a subscription on.

@@ -19,8 +19,8 @@ struct sched_policy {
 	bool yields;
 	uint64_t since_ms; /* when the node last began or ceased to yield */
 	uint64_t since_runs;
-	/* For how long after it stops yielding the node does not yield again; 0: yielding did not
-	 * make it wait too long lately. */
+	/* How long the node does not yield after it has found that yielding makes it wait too long;
+	 * 0: it has not found that lately. */
 	uint64_t penalty_ms;
 	bool doubtful;  /* at the last look, the node had waited too long */
 	uint32_t turns; /* how many turns of the loop there were since the last look */

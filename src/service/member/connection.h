@@ -22,7 +22,7 @@ struct connection {
 	struct visit *visit; /* the guest at the other end, or NULL (door.h) */
 	struct buffer first; /* bytes that arrived before the connection's purpose was known */
 	struct tls *tls;     /* NULL: there is no TLS, or it has not begun */
-	bool tls_answered;   /* the other side has answered with TLS */
+	bool tls_answered;   /* the first bytes of the other side were TLS */
 	/* The TLS handshake is over: the other side has shown a node's certificate, or is a
 	 * guest. */
 	bool tls_open;
@@ -56,7 +56,7 @@ size_t connection_plain(struct connection *connection, const uint8_t **ret_bytes
 void connection_taken(struct connection *connection, size_t size);
 /* Discards input from now on, and closes the connection when its output is written. */
 void connection_end(struct connection *connection);
-/* Closes connections that say nothing. Returns when the next one is due. */
+/* Closes connections whose patience_at has come. Returns when the next one is due. */
 uint64_t connections_tick(struct member *member);
 void connections_free(struct member *member);
 

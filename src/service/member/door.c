@@ -47,7 +47,7 @@ static void stop_asking(struct visit *visit)
 	visit->inquiry = NULL;
 }
 
-/* Tells both sides why the guest gets nothing. */
+/* Tells the guest, and the log here, why the guest gets nothing. */
 static void refuse(struct visit *visit, enum record_type type, const char *why)
 {
 	struct enrolment enrolment = {.type = type};

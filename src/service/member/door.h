@@ -19,7 +19,8 @@ void door_input(struct visit *visit, const uint8_t *bytes, size_t size);
 /* Call it when the connection is closed. */
 void door_closed(struct visit *visit);
 
-/* Call it with each answer of a voter to this guest's inquiry. */
+/* Call door_told with each answer of a voter to this guest's inquiry, and door_not_told if no
+ * answer has settled it in time. */
 void door_told(struct visit *visit, const struct inquiry_answer *answer);
 void door_not_told(struct visit *visit);
 

@@ -4,7 +4,7 @@
  * link's HELLO does (link.h): length, type, magic, version.
  *
  * 	node   CA           the certificate of the cluster's CA
- * 	guest  ENROL        the secret of the invitation, its name, its host, its public key
+ * 	guest  ENROL        the secret of the invitation; the guest's name, host and public key
  * 	node   CERTIFICATE  the certificate; or REFUSAL, or ELSEWHERE, with a text
  *
  * A guest that does not trust the node answers CA with a REFUSAL and does not send its secret.

@@ -11,7 +11,7 @@
 #define MS UINT64_C(1000000)
 enum {
 	ASK_MS = 100,      /* the time from one question to the next */
-	INQUIRY_MS = 3000, /* how long answers to other questions are waited for */
+	INQUIRY_MS = 3000, /* how long answers to a question without an order are waited for */
 	/* How long answers to an order are waited for: long enough for the voters to elect a
 	 * leader. */
 	ORDER_MS = 10000,
@@ -146,7 +146,7 @@ bool inquiry_asked(struct member *member, const struct post *post, const uint8_t
 		return true;
 	if (!look(member, post->call.process, &question, &answer))
 		return false;
-	/* Not an offence: the operator may have mistyped the name. The log line does not have the
+	/* Not an offence: the operator may have mistyped the name. The log line leaves out the
 	 * name; otherwise a member that invents names could fill the log. */
 	if (answer.refusal != REFUSAL_NONE) {
 		char line[256];

@@ -1,9 +1,9 @@
 /*
  * Inquiries: questions to the voters about invitations, and orders of operators. Only voters know
  * what was agreed, and only their leader can change it. So a member asks all voters, repeatedly,
- * until it has the answer that it needs or the time is over. A question may carry an entry, INVITE,
- * ADMIT or an order; the leader proposes it if it would change something. Voters answer only from
- * what is committed, so an answer stays true under later leaders.
+ * until it has the answer that it needs or the time is over. A question may carry an entry (INVITE,
+ * ADMIT or an order), which the leader proposes if it would change something. Voters answer only
+ * from what is committed, so an answer stays true under later leaders.
  *
  * A question may arrive late, when its answer is long known and an operator has ordered the
  * opposite. It then changes nothing: an order has the id of its inquiry, and the voters remember
@@ -24,7 +24,8 @@ struct inquiry {
 	uint64_t number;     /* the number of the inquiry in this process */
 	struct visit *visit; /* the guest for whom the voters are asked; NULL: an operator asks */
 	struct entry_digest secret;
-	char name[ENTRY_NAME_MAX + 1]; /* the name that the guest wants; "": none */
+	/* The name that a guest wants, or that an order is about; "": none. */
+	char name[ENTRY_NAME_MAX + 1];
 	/* The bytes of the entry that the leader should propose. */
 	uint8_t entry[ENTRY_NAME_MAX + 128];
 	size_t entry_size;      /* 0: the leader should propose nothing */
@@ -35,7 +36,7 @@ struct inquiry {
 
 LIST_HEAD(inquiries, inquiry);
 
-/* A voter's knowledge of the entry in the question, of an invitation and of a name. */
+/* A voter's answer: what it knows about the entry in the question, the invitation and the name. */
 struct inquiry_answer {
 	uint64_t number;      /* the number of the inquiry, as in the question */
 	bool leads;           /* this voter leads */
@@ -58,8 +59,8 @@ void inquiry_end(struct inquiry *inquiry);
 uint64_t inquiries_tick(struct member *member);
 void inquiries_free(struct member *member);
 
-/* How long a new leader may lack what was agreed before it led. Until then, it may refuse what is
- * right. */
+/* How long a new leader may lack what was agreed before it led. Until then, its refusals may be
+ * wrong. */
 #define INQUIRY_LEADER_LAGS_NS (UINT64_C(300) * 1000000)
 
 /* inquiry_asked takes a question of another node, inquiry_answered an answer. They return false if

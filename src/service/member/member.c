@@ -57,7 +57,7 @@ void member_met(struct member *member, struct post *post)
 	member->refusal[0] = '\0';
 	if (member->meeting != NULL && charter_exists(&post->call.charter))
 		meeting_met(member->meeting);
-	/* The removed node is told by bulletins; this is for the operator of this one. */
+	/* The removed node is told by bulletins; this log line is for the operator of this node. */
 	if (member->voter != NULL &&
 	    state_forbids(voter_state(member->voter), entry_text_of(post->call.name)))
 		member_complain(member, post->call.name,
@@ -101,7 +101,8 @@ static bool take_birth(struct member *member, const struct post *post, const uin
 		return meeting_heard(member->meeting, post->call.name, bytes, size);
 	if (!charter_exists(&member->charter))
 		return true;
-	/* A process without a data directory has no server id; any number but 0 will do here. */
+	/* A process without a data directory may have the server id 0; here any other number will
+	 * do. */
 	uint64_t server = member->identity.server != 0 ? member->identity.server : member->process;
 	if (!birth_answer(bytes, size, member->charter.cluster, member->process, server,
 	                  &member->out))
@@ -111,7 +112,7 @@ static bool take_birth(struct member *member, const struct post *post, const uin
 	return true;
 }
 
-/* A letter begins with the ids of the servers that it is for and from. */
+/* A letter begins with two server ids: the receiver's and the sender's. */
 static bool is_own_letter(const struct post *post, const uint8_t *bytes, size_t size)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
@@ -215,7 +216,8 @@ static void told_electors(struct member *member)
 {
 	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
 
-	/* A voter that has moved still has its first address here; the view has the new one. */
+	/* A voter that has moved still has its first address in this list. So do not overwrite an
+	 * address: a view may have told a newer one. */
 	for (uint32_t i = 0; i < electors->count; i++) {
 		if (electors_find(&member->addresses, electors->list[i].name) == NULL)
 			addresses_remember(member, electors->list[i].name,

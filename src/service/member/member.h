@@ -39,8 +39,8 @@ struct member_peer {
 /* Everything is copied, but the texts in the node's options must stay valid. */
 struct member_options {
 	uint64_t process; /* the random number of this process; not 0 */
-	/* The content of the data directory. Without one: the name and the address, server 0, and
-	 * stage BIRTH_NOTHING. */
+	/* The identity in the data directory. Without a data directory: the name, the address, a
+	 * server id that is not 0 if the member votes, and stage BIRTH_NOTHING. */
 	const struct identity *identity;
 	/* The voter's part of the data directory; NULL: this member never votes. */
 	const struct durable_content *content;
@@ -138,8 +138,9 @@ void member_input(struct member *member, struct connection *connection, const ui
 void member_closed(struct member *member, struct connection *connection, const char *why,
                    uint64_t now);
 
-/* connection_output returns the bytes to write, in one piece; 0: there are none. Valid until the
- * next call with this member. Then connection_written tells how many of them were written. */
+/* connection_output sets *ret_bytes to the bytes to write, in one piece, and returns how many there
+ * are. They are valid until the next call with this member. connection_written tells how many of
+ * them were written. */
 size_t connection_output(struct connection *connection, const uint8_t **ret_bytes);
 void connection_written(struct connection *connection, size_t size);
 /* Should the connection be read now? Not while the node has no room for the next frame. */
@@ -179,7 +180,7 @@ bool member_hand_over(struct member *member, uint64_t now);
 const char *member_unborn(struct member *member);
 /* Returns the name of the voter that leads, as far as this member knows; NULL: it knows of none. */
 const char *member_leader(const struct member *member);
-/* A member's knowledge of a voter that serves no locks. */
+/* A member's knowledge of a voter. */
 struct member_acquaintance {
 	bool connected; /* a connection to the voter is up, or the voter is this node */
 	bool witness;   /* the voter is a witness, as it said on its last connection */
@@ -189,8 +190,8 @@ struct member_acquaintance {
 
 /* Finds the voter by the id of its data directory. */
 struct member_acquaintance member_acquaintance(const struct member *member, uint64_t server);
-/* Returns the voters, as "n2, n3", if for a whole lease no leader among them has answered;
- * otherwise NULL. */
+/* Returns the voters, as "n2, n3", if no leader among them has answered for a lease or, if a lease
+ * is long, for some seconds (tenant_unanswered); otherwise NULL. */
 const char *member_silent_voters(struct member *member);
 /* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */
 const char *member_missing(struct member *member);
@@ -246,8 +247,8 @@ struct member_effect {
 			/* The number that member_order or member_invite returned. */
 			uint64_t number;
 			bool done; /* the order was obeyed, or the invitation is made */
-			/* Not done: why; REFUSAL_NONE: the voters did not answer in time, and may
-			 * yet obey. */
+			/* If not `done`: why not; REFUSAL_NONE: the voters did not answer in time,
+			 * and may yet obey. */
 			enum refusal refusal;
 		} answered;
 		const char *stop; /* why the process must stop */

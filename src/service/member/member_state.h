@@ -34,12 +34,13 @@ struct member {
 	/* A node that serves nobody, until the member belongs to a cluster. */
 	struct node *antechamber;
 	struct resident *resident;
-	struct voter *voter; /* the member's voter; NULL: the member never votes */
-	bool voter_busy;     /* the voter may have effects that were not taken yet */
-	uint64_t voter_at;   /* when voter_tick is due; NODE_NEVER without a voter */
-	bool votes;          /* the member has a disk for a voter */
-	struct shadow disk;  /* the voter's part of the disk when the member was created */
-	bool leads;          /* it was logged last that this member's voter leads */
+	/* The voter; NULL: the member never votes, or belongs to no cluster yet. */
+	struct voter *voter;
+	bool voter_busy;    /* the voter may have effects that were not taken yet */
+	uint64_t voter_at;  /* when voter_tick is due; NODE_NEVER without a voter */
+	bool votes;         /* the member has a disk for a voter */
+	struct shadow disk; /* the voter's part of the disk, until there is a voter */
+	bool leads;         /* the last log line about the lead says that this voter leads */
 	/* The voter that leads, as far as this member knows; "": none. */
 	char leader[ENTRY_NAME_MAX + 1];
 	/* The lease of the cluster; 0: the member belongs to none. */
@@ -70,7 +71,7 @@ struct member {
 		bool witness;
 	} lost[VOTERS_LOST_MAX];
 	char refusal[LINK_TEXT_MAX + ENTRY_NAME_MAX + 64]; /* the last refusal; "": none */
-	char *text; /* what member_missing or member_unborn returned last */
+	char *text; /* what member_missing or member_silent_voters returned last */
 	struct outcomes outcomes;
 	struct outcome *taken; /* the effect that was taken last: its pointers are still in use */
 };

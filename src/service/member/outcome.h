@@ -11,7 +11,7 @@
 struct outcome {
 	STAILQ_ENTRY(outcome) entry;
 	struct member_effect effect;
-	char text[]; /* a line for the log */
+	char text[]; /* room for the texts to which the effect points */
 };
 
 STAILQ_HEAD(outcomes, outcome);

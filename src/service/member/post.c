@@ -15,7 +15,8 @@ enum {
 	CALL_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
-	/* A post is closed if it was not needed for this time, nor for half a lease. */
+	/* A post is closed if it was not used for this time or for half a lease, whichever is
+	 * longer. */
 	FORGET_MS = 30000,
 	/* The most bytes that may wait: for a connection that is not up yet, and for one that is up
 	 * but slow. */
@@ -353,7 +354,8 @@ static void send(struct post *post, enum packet_kind kind, const uint8_t *bytes,
 		connection_changed(post->connection);
 }
 
-/* Returns NULL if the address is empty or this node's own. */
+/* Finds or makes the post for an address. Returns NULL if the address is empty or this node's
+ * own. */
 static struct post *find_post(struct member *member, const char *address, const char *name)
 {
 	struct post *post;

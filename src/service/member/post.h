@@ -48,12 +48,14 @@ struct post {
 	uint64_t redial_at; /* WAITING: the earliest time to dial again */
 	uint64_t backoff_ns;
 	uint64_t patience_at; /* when DIALLING, CALLING or ENDING must be over */
-	uint64_t used_at;     /* when the post was last needed to send something */
+	/* When the post last got a packet, or was last needed to send something. */
+	uint64_t used_at;
 };
 
 LIST_HEAD(posts, post);
 
-/* Makes a post of an accepted connection whose first record is a CALL. */
+/* Makes a post of an accepted connection. Its first record should be a CALL; post_input checks
+ * that. */
 struct post *post_accepted(struct member *member, struct connection *connection);
 void post_dialled(struct post *post);
 void post_input(struct post *post, const uint8_t *bytes, size_t size);

@@ -324,7 +324,8 @@ static void put_petition(struct resident *resident, const struct tenant_effect *
 	outcome->effect.wide = effect->wide;
 }
 
-/* Make the links of a view before its first frame is sent. */
+/* Takes the tenant's effects. A new view is entered last, so that its links are made before its
+ * first frame is sent. */
 static void pump_tenant(struct resident *resident)
 {
 	struct tenant_effect effect;

@@ -67,8 +67,8 @@ void resident_input(struct resident *resident, struct strand *line, const uint8_
  * line. */
 void resident_closed(struct resident *resident, struct strand *line, uint64_t now);
 
-/* strand_output returns the bytes to write, in one piece, valid until the next call; strand_written
- * tells how many were written. */
+/* strand_output sets *ret_bytes to the bytes to write, in one piece, and returns how many there
+ * are. They are valid until the next call. strand_written tells how many of them were written. */
 size_t strand_output(struct strand *line, const uint8_t **ret_bytes);
 void strand_written(struct strand *line, size_t size);
 /* Should the line be read? Not while the node has no room for the next frame. */

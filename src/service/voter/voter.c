@@ -15,8 +15,8 @@
  * end. */
 enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50, TENDINGS_IN_LEASE = 100 };
 
-/* With a longer lease the times of the log do not grow further: a new leader is elected within a
- * few seconds. */
+/* If the lease is longer than this, the times of the log do not grow further, so that a new leader
+ * is elected within a few seconds. */
 #define LEASE_NS_MAX (UINT64_C(30000) * MS)
 
 static uint64_t limit_lease(uint64_t lease_ns)
