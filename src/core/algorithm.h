@@ -300,8 +300,8 @@ struct algorithm {
 	const char *(*prepare)(const struct network *network, void *shared);
 
 	size_t (*state_size)(const struct site *site);
-	/* Sets up the initial state; all its bytes are 0 before. Messages that are sent here are
-	 * in flight before any request. */
+	/* Sets up the initial state, whose bytes are all 0 when this is called. Messages that are
+	 * sent here are in flight before any request. */
 	void (*init)(const struct site *site, void *state, struct out *out);
 	/* The node asks to enter. Called only if it neither waits nor is inside, and is ready. In
 	 * an election, the node begins one. */

@@ -64,8 +64,8 @@ uint64_t random_below(struct random *random, uint64_t bound)
 
 	uint64_t x = random_next(random);
 	if (x * bound < bound) {
-		/* 2^64 divided by `bound` leaves this remainder. As many values are refused, so
-		 * that all results are equally likely. */
+		/* The remainder of 2^64 divided by `bound`. Exactly this many values of x are
+		 * refused, so that all results are equally likely. */
 		uint64_t surplus = (0 - bound) % bound;
 		while (x * bound < surplus)
 			x = random_next(random);
@@ -76,9 +76,9 @@ uint64_t random_below(struct random *random, uint64_t bound)
 /*
  * Von Neumann, "Various techniques used in connection with random digits", 1951. Draw numbers while
  * each is smaller than the one before. A falling run that starts with u has an odd length with
- * probability e^-u. So a u that is kept has the exponential distribution on the interval from 0 to
- * one mean. A run of even length is refused. That happens with probability 1/e, which is also the
- * probability that a whole mean passes without an event.
+ * probability e^-u. Runs of even length are refused. So a u that is kept has the exponential
+ * distribution on the interval from 0 to one mean. A run is refused with probability 1/e, which is
+ * also the probability that a whole mean passes without an event: each refusal adds one mean.
  */
 uint64_t random_exponential(struct random *random, uint64_t mean)
 {

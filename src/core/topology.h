@@ -60,10 +60,10 @@ const char *topology_parse(const char *text, struct topology *ret_topology);
 uint32_t topology_nodes(const struct topology *topology);
 
 /*
- * Returns how many bytes topology_build needs: a multiple of 8, and never 0 even if it needs none
- * (complete). Returns 0 if there are too many edges (2^31 or more), or if the bytes do not fit into
- * a size_t. The caller must check that `nodes` is from 1 to NODES_MAX, and that it equals
- * topology_nodes unless the latter is 0.
+ * Returns how many bytes topology_build needs, rounded up to a multiple of 8. A complete graph
+ * needs none, but the result is 8, because 0 means failure: there are too many edges (2^31 or
+ * more), or the bytes do not fit into a size_t. The caller must check that `nodes` is from 1 to
+ * NODES_MAX, and that it equals topology_nodes unless the latter is 0.
  */
 size_t topology_memory(const struct topology *topology, uint32_t nodes);
 

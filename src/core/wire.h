@@ -3,7 +3,7 @@
  *
  * A message is its type (one byte) and then numbers, each in as few bytes as it needs: seven bits a
  * byte, the least significant first, the top bit set on all bytes but the last (LEB128). Each
- * number has exactly one encoding: the decoder refuses a longer number whose last byte is 0. Signed
+ * number has exactly one encoding: the decoder refuses several bytes of which the last is 0. Signed
  * numbers are zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and then
  * its elements.
  *
@@ -11,7 +11,7 @@
  *
  * 	out_message(out, REQUEST);      a message begins,
  * 	out_uint(out, site->self);      is filled,
- * 	out_send(out, NEXT);            and sent, once or to several
+ * 	out_send(out, NEXT);            and sent, to one node or to several
  */
 #ifndef CORE_WIRE_H
 #define CORE_WIRE_H
@@ -36,7 +36,7 @@ enum effect_kind {
 	EFFECT_SEND,    /* a message is sent */
 	EFFECT_ENTER,   /* the node enters: it is inside from now on */
 	EFFECT_ELECTED, /* the node has learned who leads */
-	/* This step has replaced a lost token; comes before the step's EFFECT_SENDs. */
+	/* This step has replaced a lost token. The step's EFFECT_SENDs come after this effect. */
 	EFFECT_REGENERATED,
 	EFFECT_ARM, /* a timer starts; if it is armed already, it starts again */
 	EFFECT_DISARM,

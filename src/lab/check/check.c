@@ -58,7 +58,7 @@ static void find_path(struct check *check)
 	result->path_count = count;
 }
 
-/* Finds a shortest path to the cycle, and once around it. */
+/* Finds a shortest path to the cycle, and appends the actions of one round of the cycle. */
 static void find_lasso(struct check *check, const struct liveness *liveness)
 {
 	struct check_result *result = check->result;
@@ -238,8 +238,8 @@ static void check_once(const struct check_options *options, struct check_result 
 	search_free(search);
 }
 
-/* When several threads have found a violation, one thread searches again, if there is time. So
- * the counterexample does not depend on the number of threads. */
+/* If a search with several threads finds a violation, one thread searches again, if there is time.
+ * So the counterexample does not depend on the number of threads. */
 void check_run(const struct check_options *options, struct check_result *ret_result)
 {
 	struct check_options alone = *options;

@@ -19,9 +19,11 @@ enum { ELECTIONS_ARRANGED_MAX = 5, ELECTIONS_SETS_MAX = 16 };
 struct check_options {
 	const struct setup *setup;
 	const uint32_t *entries; /* [nodes]: how often a node may enter, or ENTRIES_UNLIMITED */
-	bool lose_token;         /* any one token message at a time may be lost */
-	struct faults faults;    /* what else may go wrong */
-	enum sought sought;      /* mutual exclusion: which violations end the search */
+	/* Messages with the token may be lost. If there were several tokens at the start, one is
+	 * always left. */
+	bool lose_token;
+	struct faults faults; /* what else may go wrong */
+	enum sought sought;   /* mutual exclusion: which violations end the search */
 	uint64_t states_max;
 	uint64_t memory_max; /* how much memory the search may use, in bytes */
 	double seconds_max;  /* how long the search may take; 0: no limit */
@@ -53,25 +55,25 @@ struct check_result {
 	bool lowered; /* states that differ by a shift of all numbers count as one */
 	/* Elections: how many pairs of an arrangement and a set of initiators were tried. */
 	uint64_t runs;
-	uint64_t memory_states; /* how many states the search that needed `memory` had */
+	uint64_t memory_states; /* how many states were found in the search that needed `memory` */
 	bool complete;          /* every state was reached */
 	const char *limit;      /* the limit that ended the search, or NULL */
 	bool interrupted;       /* options.interrupted ended the search, and not a limit */
 	enum verdict_kind verdict;
-	const char *what; /* the violated invariant, or what the step that broke the contract did */
+	const char *what; /* the name of what is violated; VERDICT_BROKEN: what the step did */
 	uint32_t node;    /* the node that waits or broke the invariant; 0: no single node */
 	/* Every run ends; otherwise messages_max and messages_min are not set. */
 	bool bounded;
 	uint64_t messages_max, messages_min; /* most and fewest messages of a whole run */
 	/* There is a greatest bypass. If not, others may enter any number of times. */
 	bool bypass_bounded;
-	/* The most entries of other nodes after a request has become known and before its own
-	 * entry. */
+	/* The most entries of other nodes between the moment when a node's request is known and the
+	 * node's own entry. */
 	uint64_t bypass_max;
 	double seconds;
-	uint64_t memory;
+	uint64_t memory;   /* how many bytes the search needed; elections: the largest search */
 	size_t path_count; /* how many steps the counterexample has */
-	/* The index of the step from which on the counterexample repeats without end. */
+	/* If a part of the counterexample repeats without end: the index of its first step. */
 	size_t path_cycle;
 	char *scenario; /* the counterexample as a scenario; NULL if nothing is violated */
 	/* Bit t: the faults concern messages of type t, but no such message was ever sent. */

@@ -35,7 +35,9 @@ struct faults {
 enum sought {
 	SOUGHT_ANY,
 	SOUGHT_TWO_INSIDE,
-	SOUGHT_ALL_WAIT, /* that too, or nothing can happen and every node that has not crashed waits */
+	/* Two nodes are inside; or nothing can happen, and every node that has not crashed waits or
+	 * cannot get ready. */
+	SOUGHT_ALL_WAIT,
 };
 
 static inline bool faults_any(const struct faults *faults)
@@ -53,7 +55,7 @@ int faults_types(const char *text, const char *option, const struct algorithm *a
                  uint64_t *ret_types, struct problem *problem);
 /* Reads K, K:holder or K:bystander. Returns 0, or -1 and a problem. */
 int faults_crashes(const char *text, struct faults *faults, struct problem *problem);
-/* Appends a sentence without its end, such as "one REQUEST may be lost". */
+/* Appends a sentence without its full stop, such as "one REQUEST may be lost". */
 void faults_describe(const struct faults *faults, const struct algorithm *algorithm,
                      struct text *text);
 

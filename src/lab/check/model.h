@@ -129,7 +129,7 @@ enum mark { MARK_INSIDE, MARK_TOKEN, MARK_BROKEN };
 enum { MODEL_NODES_MAX = 64 };
 
 struct row_format {
-	/* How many bytes the number of a local state has, and how many that of a message. */
+	/* How many bytes a row has for the number of a local state and for that of a message. */
 	uint32_t local_width, letter_width;
 	bool fifo; /* channels keep order */
 };
@@ -280,8 +280,8 @@ static inline uint64_t action_key(enum action_kind kind, uint32_t local, uint32_
  * delivered. The list has room for all. */
 void model_add_faults(const struct model *model, struct state_row row, struct actions *actions);
 
-/* Returns the node's site. If the network may change, its neighbours are these; they are written
- * into `room`, which must outlive the site. */
+/* Returns the node's site. If the network may change, the site's neighbours are taken from
+ * `neighbours` (bit j: node j + 1), and listed in `room`, which must outlive the site. */
 struct site model_site(const struct model *model, uint32_t node, uint64_t neighbours,
                        uint32_t room[MODEL_NODES_MAX]);
 

@@ -207,7 +207,7 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
 }
 
 /* A record has a bypass counter for each node: the most entries of others since the node's
- * request is known, or BYPASS_NONE while it is not known. */
+ * request became known, or BYPASS_NONE while it is not known. */
 #define BYPASS_NONE UINT32_MAX
 
 static uint32_t get_bypass(const struct search *search, const struct state_record *record,
@@ -696,8 +696,9 @@ static bool put_start(struct search *search)
 	                   &search->workers[0].sight, &search->violation);
 }
 
-/* Searches from the first state. Returns false on a violation, at a limit, or if a row did not fit
- * its format. */
+/* Searches level by level; a state's level is the number of actions on a shortest path to it. So
+ * the path to the first violation that is found is a shortest one, and need not be shortened
+ * afterwards. Returns false on a violation, at a limit, or if a row did not fit its format. */
 static bool explore(struct search *search)
 {
 	if (put_start(search))

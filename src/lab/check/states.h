@@ -42,9 +42,11 @@ struct state_record {
 		uint32_t fewest; /* fewest messages of a run that leads here */
 		uint32_t number; /* the state's number in the graph: 0, 1, 2, … */
 	};
-	uint16_t edges_in; /* steps into this state that were not followed yet */
-	uint16_t size;     /* the size of the row in bytes */
-	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
+	/* The first pass counts the steps into this state. The second pass counts down as it
+	 * follows them. */
+	uint16_t edges_in;
+	uint16_t size;   /* the size of the row in bytes */
+	uint8_t bytes[]; /* `extra` bytes for the search, then the row */
 };
 
 /* A chunk of a lane: only the lane's thread writes here. */

@@ -69,8 +69,8 @@ static uint32_t stuck_node(const struct model *model, struct state_row row)
 	return all || model->sought == SOUGHT_ANY ? stuck : 0;
 }
 
-/* Elections: at most one place may have declared itself, and all that know a leader must know
- * the same. */
+/* Elections: at most one place may have declared itself the leader, and all places that know a
+ * leader must know the same one. */
 static bool check_leaders(const struct model *model, struct state_row row,
                           struct violation *violation)
 {

@@ -60,9 +60,11 @@ enum relation {
 	AT_MOST,
 	AT_LEAST,
 	EXACTLY,
-	AT_BEST,    /* no measured value is less, and a run that is long enough has this value */
-	ON_AVERAGE, /* the measured mean is within its statistical error, or one per cent */
-	ABOUT,      /* the measured value is within a quarter of the claimed one */
+	AT_BEST, /* no measured value is less, and a run that is long enough has this value */
+	/* The measured mean is off by at most five standard errors or one per cent, whichever is
+	 * more. */
+	ON_AVERAGE,
+	ABOUT, /* the measured value is within a quarter of the claimed one */
 	/* The measured value grows no faster than the claimed one; judged by sizes that are far
 	 * apart. */
 	OF_ORDER,

@@ -106,7 +106,8 @@ void compare_run(const struct compare_options *options, struct comparison *ret_c
 		for (size_t k = 0; k < options->subjects_count; k++)
 			add_row(comparison, &options->subjects[k], options->nodes[i], setups);
 	}
-	/* Sorts large jobs first, so that all threads end at about the same time. */
+	/* The jobs of the largest networks come first, so that all threads end at about the same
+	 * time. */
 	for (size_t i = comparison->rows_count; i > 0; i--) {
 		find_claims(&comparison->rows[i - 1], &setups[i - 1]);
 		pool_add_row(&pool, &comparison->rows[i - 1], &setups[i - 1]);

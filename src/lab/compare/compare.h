@@ -40,7 +40,7 @@ struct compare_options {
 	uint64_t seed_first, seed_last;
 	uint32_t threads;
 	/* Called by one thread at a time; may be NULL. `part` is how much is done, from 0 to 1;
-	 * `doing` names a part of the current work. */
+	 * `doing` names one of the jobs that are running. */
 	void (*progress)(double part, const char *doing);
 	/* Called once before the work with an estimate of the messages that it will take; may be
 	 * NULL. */
@@ -185,8 +185,8 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
  * The caller frees it. Returns NULL if an earlier line has said so already. */
 char *compare_left_out_text(const struct comparison *comparison, size_t index);
 
-/* The comparison as one JSON object, and as CSV: a line of column names, then a line for each
- * row. */
+/* Return the comparison as one JSON object, and write it as CSV: a line of column names, then a
+ * line for each row. */
 json_t *compare_report(const struct comparison *comparison);
 void compare_write_csv(const struct comparison *comparison, FILE *file);
 

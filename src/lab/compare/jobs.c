@@ -50,7 +50,8 @@ void job_note_part(struct job *job, double part)
 	pthread_mutex_unlock(&job->pool->mutex);
 }
 
-/* The run of a job that is under way. */
+/* One run of a job, while it is under way: `before` is how much of the job was done before the run,
+ * and `share` is how much of the job the run is. */
 struct job_part {
 	struct job *job;
 	double before, share;

@@ -146,9 +146,10 @@ static bool is_enough(const struct compare_row *row, const struct paper_claim *c
 }
 
 /*
- * Returns how far a measured value may be off. A mean may be off by five standard errors and one
- * per cent, because successive entries are not quite independent and the end of a run cuts some of
- * them short. Quantities that are counted are exact.
+ * Returns how far a measured value may be off. A mean may be off by five standard errors or one per
+ * cent, whichever is more, because successive entries are not quite independent and the end of a
+ * run cuts some of them short. Quantities that are counted may be off only by rounding, and so may
+ * the quantity of an EXACTLY claim.
  */
 static double tolerance(const struct compare_row *row, const struct compare_verdict *verdict)
 {
@@ -204,8 +205,9 @@ static enum claim_verdict judge(const struct compare_row *row,
 
 /*
  * A claim of order is about growth. It holds if the ratio of measured to claimed value, at a size
- * at least sixteen times the smallest, is at most three times the ratio at the smallest size. (With
- * n^2 where n log n is claimed, it would be more than five times as large.)
+ * at least sixteen times the smallest, is at most three times the ratio at the smallest size. (If
+ * the value grows like n^2 where n log n is claimed, the ratio becomes more than five times as
+ * large, provided that the smallest size is at least 4.)
  */
 static void judge_order(struct comparison *comparison, size_t row_index, size_t claim_index)
 {

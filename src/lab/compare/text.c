@@ -41,7 +41,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 		return NULL;
 	FILE *file = open_memstream(&text, &size);
 	memory_must(file != NULL);
-	/* "neilsen", "suzuki-kasami-b L=10" */
+	/* The subject, such as "neilsen" or "suzuki-kasami-b L=10". */
 	fputs(first->subject->algorithm->name, file);
 	if (first->subject->parameter != NULL)
 		fprintf(file, " %s", first->subject->parameter);
@@ -98,7 +98,7 @@ static bool is_alike(const struct comparison *comparison, const struct compare_l
 	return true;
 }
 
-/* "at 3, 5 nodes: topology 'ring' is not a complete graph, as is needed by" */
+/* Writes a text like "at 3, 5 nodes: topology 'ring' is not a complete graph, as is needed by". */
 static void write_unsuited(const struct comparison *comparison, const struct compare_left_out *left,
                            FILE *line)
 {

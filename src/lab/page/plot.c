@@ -401,7 +401,7 @@ void plot_write(const struct plot *plot, FILE *file)
 	fprintf(file, "<text class=\"title\" x=\"6\" y=\"16\">%s</text>\n", plot->y.title);
 	fprintf(file, "<text class=\"title\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 	        LEFT + AREA, bottom + 36, plot->x.title);
-	/* Curves to compare with are drawn first, so that the other lines are above them. */
+	/* Curves to compare with are drawn first, so that the other lines are on top of them. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
 			if (tips[i].series->curve == (pass == 0))

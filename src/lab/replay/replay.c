@@ -296,7 +296,8 @@ bool envelope_fits(const struct step *step, const struct envelope *envelope)
 	       (step->name == NULL || envelope->body[0] == step->type);
 }
 
-/* Describes which messages are in flight instead, because there is no K-th one. */
+/* Sets the problem for a step whose message is not in flight. `found` is how many messages fit the
+ * step; if none does, the problem lists what is in flight. */
 static void explain_absence(struct replay *replay, const struct step *step, uint64_t found)
 {
 	struct text others = {0};

@@ -2,9 +2,9 @@
  * Replays a scenario: performs its steps in a world, one after the other, and checks what the
  * scenario expects along the way.
  *
- * Messages in flight are kept in the order in which they were sent. `deliver` and `drop` take the
- * K-th oldest that matches. Under FIFO only the oldest message of a channel (sender, receiver, side
- * of a ring) can be delivered, but any message can be dropped.
+ * Messages in flight are kept in the order in which they were sent. `deliver`, `drop` and
+ * `duplicate` refer to the K-th oldest message that matches. Under FIFO only the oldest message of
+ * a channel (sender, receiver, side of a ring) can be delivered, but any message can be dropped.
  *
  * `run` delivers the oldest message again and again until nothing is in flight and no timer is
  * armed. When nothing is in flight but timers are armed, the timer with the shortest duration
@@ -58,7 +58,8 @@ struct replay_result {
 	uint64_t steps;
 	uint64_t messages;     /* how many messages were sent, as `expect messages` counts them */
 	uint64_t expectations; /* how many expectations were checked */
-	uint64_t time; /* when the last step happened, in millionths; each step takes one second */
+	/* When the last step happened, in millionths. Each step takes one unit of time. */
+	uint64_t time;
 };
 
 /*

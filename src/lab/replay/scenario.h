@@ -6,7 +6,8 @@
  * does no I/O. What a step does when it happens is in replay.h.
  *
  * Blanks separate words, except inside "…". A '#' at the beginning of a word begins a comment,
- * except in `deliver` and `drop`, where a '#' before a digit is a #K.
+ * except after the two nodes of `deliver`, `drop` and `duplicate`, where a '#' before a digit is a
+ * #K.
  */
 #ifndef LAB_SCENARIO_H
 #define LAB_SCENARIO_H

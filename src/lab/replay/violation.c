@@ -86,7 +86,7 @@ static void add_leaders(const struct replay *replay, struct text *text)
 	}
 }
 
-/* Adds how far an election is that should be over. */
+/* Adds the state of an election that should be over by now: what is still missing. */
 static void add_undecided(const struct replay *replay, struct text *text)
 {
 	bool stopped = is_stuck(replay) || envelopes_count(replay) == 0;

@@ -9,7 +9,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads a decimal at *text and moves past it. */
+/* Parses a decimal at *text, as parse_decimal does, and moves *text past it. */
 static int read_decimal(const char **text, uint64_t *ret_millionths)
 {
 	const char *c = *text;

@@ -19,8 +19,8 @@ struct distribution {
 
 enum { MILLION = 1000000 };
 
-/* Reads a decimal below a thousand million with at most six digits after the point, and returns
- * it in millionths. Returns 0, or -1; it sets no problem. */
+/* Parses a decimal below 10^9 with at most six digits after the point; *ret_millionths gets it in
+ * millionths. Returns 0, or -1 if the text is no such decimal. */
 int parse_decimal(const char *text, uint64_t *ret_millionths);
 
 int distribution_parse(const char *text, const char *what, struct distribution *ret_distribution,

@@ -220,7 +220,7 @@ bool hand_expire(struct sim *sim, uint32_t node)
 	touch(sim);
 	struct event event = agenda.events[found];
 	close_agenda(sim, &agenda, found);
-	/* The timer expires now, so its event need not go to the end of the queue first, as in
+	/* The timer expires now, so its event need not be pushed a second time, as it is in
 	 * runs_out. */
 	event.size = 1;
 	happen(sim, &event);

@@ -3,9 +3,9 @@
  */
 #include "simulation.h"
 
-/* Was the run too short to tell whether this node, which still waits, starves? If it has entered
- * before, and the others have entered at most once each since it asked, it simply waits its
- * turn. */
+/* Was the run too short to tell whether this node, which still waits, starves? With N nodes, a
+ * node simply waits its turn if it has entered before and the others together have entered fewer
+ * than N times since it asked. */
 static bool is_undecided(const struct sim *sim, uint32_t node)
 {
 	const struct asking *asking = &sim->asking[node - 1];

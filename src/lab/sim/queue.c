@@ -91,7 +91,8 @@ struct queue {
 	/* Events of run and front are earlier than this time, those of the wheel are not. The
 	 * only exception is a run that spill() leaves in place. */
 	uint64_t limit;
-	/* At most the earliest time in the wheel and, between calls, at most `now`. */
+	/* This is never later than the earliest time in the wheel and, between calls, never later
+	 * than `now`. */
 	uint64_t base;
 	size_t count;
 	struct queue_run run;

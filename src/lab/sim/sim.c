@@ -458,7 +458,8 @@ static void on_lose(struct sim *sim, const struct event *event)
 
 /* Does the timer expire? It does not if it has been stopped or set again since, or if its node is
  * dead. A message that arrives at the same moment still counts as in time. So the timer's event is
- * put once more at the end of the queue, and the timer expires when that event comes up again. */
+ * pushed a second time, after the other events of this moment, and the timer expires when that
+ * event comes up again. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;

@@ -82,9 +82,9 @@ struct sim_result {
 	uint32_t waiting_first;   /* the node that has waited longest, among those that wait */
 	uint64_t waiting_longest; /* how long waiting_first has waited */
 	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a
-	 * node still waits; either it has never entered, or the others have entered more than
-	 * once each since it asked. If there are several, this is the one that was passed most
-	 * often. */
+	 * node still waits; either it has never entered, or (with N nodes) the others together have
+	 * entered at least N times since it asked. If there are several, this is the one that was
+	 * passed most often. */
 	uint32_t undecided;
 	uint64_t undecided_passed; /* how often others entered since `undecided` asked */
 	/* The nodes that starve, in order; valid until the next run. A node starves if it waits and

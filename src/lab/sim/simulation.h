@@ -44,7 +44,8 @@ struct sim {
 	uint32_t *learned; /* elections: [nodes], the leader that a place knows, or 0; else NULL */
 	uint8_t *dead;     /* elections: [nodes], the place has crashed; else NULL */
 	uint8_t *deferred; /* [nodes]: the node will ask once it is ready; NULL: always ready */
-	/* [nodes][TIMERS_MAX]: how often each was set or stopped; NULL: no timers. */
+	/* [nodes][TIMERS_MAX]: how often each timer was set, was stopped or has expired; NULL if
+	 * the algorithm has no timers. */
 	uint32_t *timers;
 	struct sim_options options;
 	struct sim_result *result;

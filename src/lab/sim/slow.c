@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Means of exact sums differ by less than this if the times are equal. */
+/* If a node waits equally long on average in both runs, rounding makes its two means differ by less
+ * than this fraction. */
 static const double rounding = 1e-9;
 
 static double sync_of(const struct sim_options *options, const struct sim_result *result)

@@ -1,5 +1,6 @@
 /*
- * The cost of one slow node for the others, found by the same run without and with it.
+ * What one slow node costs the others. The same run is made twice, without the slow node and with
+ * it, and the waiting times are compared.
  */
 #ifndef LAB_SLOW_H
 #define LAB_SLOW_H
@@ -10,7 +11,8 @@
 
 /* Times are means after the warm-up; NAN if there is nothing to take the mean of. */
 struct slow_cost {
-	/* How many nodes, besides the slow one, enter in the run without a slow node. */
+	/* How many nodes other than options->slow_node enter in the first run, in which no node is
+	 * slow. */
 	uint32_t others;
 	uint32_t slower; /* how many of `others` wait longer on average, or in vain */
 	/* Mean times from request to entry of the other nodes, in units of time: first without a

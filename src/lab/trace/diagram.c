@@ -223,7 +223,7 @@ static uint32_t held_by(const struct world *world, uint32_t other, uint32_t node
 	return 0;
 }
 
-/* Has `other` given `node` its permission since this mark? */
+/* Has the mark's node received a permission from `other` since this mark? */
 static bool is_permitted(const struct diagram *diagram, const struct mark *since, uint32_t other)
 {
 	for (size_t i = 0; i < diagram->arrows_count; i++) {

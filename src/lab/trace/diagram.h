@@ -39,7 +39,8 @@ void diagram_start(struct diagram *diagram, const struct setup *setup);
 /* Notes that the run itself is random, not only the graph: the picture then names the seed. */
 void diagram_seed(struct diagram *diagram);
 
-/* Each call records an event, in the order in which they happen. Times are in millionths. */
+/* Each call records an event; events are recorded in the order in which they happen. Times are in
+ * millionths. */
 void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);

@@ -64,7 +64,7 @@ static bool is_on(const struct course *course, double x, double y)
 	return along > 8 && along < length - 8 && fabs(off) < 4;
 }
 
-/* Does the arrow pass through the begin or the end of another one? If it were straight, the two
+/* Does the arrow pass through the beginning or the end of another one? If it were straight, the two
  * would look like one arrow. */
 static bool is_confusing(const struct drawing *page, const struct arrow *arrow,
                          const struct course *course)
@@ -223,7 +223,7 @@ static void write_label(struct drawing *page, const struct arrow *arrow)
 	drawing_write_label(page, class, text, &box);
 }
 
-/* Draws tokens above other messages, and places their labels first. */
+/* Draws tokens on top of other messages, and places the labels of tokens first. */
 void arrows_write(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;

@@ -124,8 +124,8 @@ static void write_held(const struct drawing *page, double from, double to, uint3
 		            drawing_y(page, node), to);
 }
 
-/* Draws where the token rests, from its arrival at a node to its departure, below everything
- * else. */
+/* Draws where the token rests, from its arrival at a node to its departure. To be called before
+ * marks and messages are drawn, which must be on top of it. */
 static void write_token_rests(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -446,8 +446,8 @@ static void free_drawing(struct drawing *page)
 	free(page->cuts);
 }
 
-/* How bad the places of labels may be on average, as labels_cost tells it, before the picture gets
- * more room. */
+/* How bad the places of labels may be on average, by the measure of labels_cost. If they are worse,
+ * the picture gets more room. */
 static const double CROSSED_MOST = 0.22;
 
 void diagram_draw_picture(const struct diagram *diagram, struct text *svg)

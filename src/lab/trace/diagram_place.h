@@ -46,12 +46,12 @@ struct drawing {
 	size_t strips_count;
 	double lane; /* the distance from one node's line to the next */
 	double width, strip_height;
-	/* How much more room than usual there is between events and between lines, so that labels
-	 * find a place. */
+	/* The factor by which events are further apart than usual, so that labels find a place. The
+	 * distance between lines (`lane`) grows half as much. */
 	double room;
 	struct labels labels; /* what labels keep away from */
-	uint32_t unlabelled;  /* arrows without a label, because it would cover something */
-	uint32_t labelled;    /* arrows with a label */
+	uint32_t unlabelled;  /* arrows without their whole label, which would cover something */
+	uint32_t labelled;    /* arrows that should have a label, including `unlabelled` */
 	double crossed;       /* the sum of how bad the places of the arrows' labels are */
 	bool leaves;          /* a node is drawn that has left but is not idle yet */
 };
