@@ -102,6 +102,8 @@ class WhatIsKnown(unittest.TestCase):
         text = baton("check suzuki-kasami --nodes 3 --lose request --crash 1:holder --restart 1 --cut").out
         self.assertIn("; one REQUEST may be lost, one node that is inside or has the token may crash and begin again, "
                       "once, one link may be cut, at any moment\n", text)
+        text = baton("check suzuki-kasami --nodes 3 --crash 3 --restart 2").out
+        self.assertIn("; 3 nodes may crash and begin again, 2 times, at any moment\n", text)
         result = check("suzuki-kasami --nodes 3 --entries 2 --crash 1:bystander")
         self.assertEqual((result["invariants"], result["max_bypass"], result["max_messages"]), ({}, None, None))
 

@@ -120,9 +120,10 @@ void faults_describe(const struct faults *faults, const struct algorithm *algori
 		            victims[faults->victim]);
 	if (faults->crashes_max != 0)
 		separator = ", ";
-	if (faults->restarts_max != 0)
-		text_format(text, " and begin again, %s",
-		            faults->restarts_max == 1 ? "once" : "as often");
+	if (faults->restarts_max == 1)
+		text_add_string(text, " and begin again, once");
+	else if (faults->restarts_max != 0)
+		text_format(text, " and begin again, %" PRIu32 " times", faults->restarts_max);
 	if (faults->cut)
 		text_format(text, "%sone link may be cut", separator);
 	if (faults->rewires_max == 1)

@@ -397,7 +397,9 @@ static enum MHD_Result begin(struct server *server, struct MHD_Connection *conne
 	if (!post && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-		              "Only GET and HEAD.\n");
+		              server->options.control
+		                      ? "Only GET and HEAD, and POST to /api/break.\n"
+		                      : "Only GET and HEAD.\n");
 	const char *wrong = post ? judge_order(connection) : NULL;
 	if (wrong != NULL)
 		return refuse_json(server, connection, MHD_HTTP_FORBIDDEN, wrong);
