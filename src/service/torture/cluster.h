@@ -133,7 +133,7 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place);
 
 /*
  * Decides on a view: these places (a bit each) with their present incarnations. Tells nobody of it.
- * The epoch must be greater than all before.
+ * The epoch must be greater than every earlier one.
  */
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places);
 /* Returns the view of that epoch that the process was told and is in, or NULL. */
