@@ -34,10 +34,10 @@ bool tap_pair_set(struct tap_pair *pair, uint64_t from, uint64_t to)
 static const char *read_hello(const struct tap_wire *wire, const struct link_hello *hello)
 {
 	const struct tap_pair *back = wire->pair_back;
-	uint64_t received = hello->peer_incarnation == wire->receiver ? hello->received : 0;
+	uint64_t received = hello->peer_process == wire->receiver ? hello->received : 0;
 
 	/* A HELLO that addresses another process will be refused. */
-	if (hello->peer_incarnation != 0 && hello->peer_incarnation != wire->receiver)
+	if (hello->peer_process != 0 && hello->peer_process != wire->receiver)
 		return NULL;
 	if (received > back->received)
 		return "a HELLO says that frames have come that have not";

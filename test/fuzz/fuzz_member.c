@@ -206,8 +206,8 @@ static void give_hello(struct target *target, uint32_t slot)
 	uint8_t who = next_byte(target), room[LINK_HELLO_MAX];
 	struct link_hello hello = {.cluster = target->cluster.high ^ target->cluster.low,
 	                           .setup = charter_digest(settings),
-	                           .incarnation = 1 + who % 16,
-	                           .peer_incarnation = OWN_PROCESS};
+	                           .process = 1 + who % 16,
+	                           .peer_process = OWN_PROCESS};
 
 	hello.received = next_byte(target) % 4;
 	snprintf(hello.name, sizeof(hello.name), "%s", names[who / 16 % 4]);

@@ -63,8 +63,8 @@ static void test_the_first_records_are_those_of_this_version(void **context)
 {
 	struct link_hello hello = {.cluster = 1,
 	                           .setup = 2,
-	                           .incarnation = 3,
-	                           .peer_incarnation = 4,
+	                           .process = 3,
+	                           .peer_process = 4,
 	                           .received = 5,
 	                           .name = "ant",
 	                           .peer = "bee"};

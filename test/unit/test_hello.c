@@ -26,8 +26,8 @@ static struct link_hello make_hello(size_t name_size, size_t peer_size)
 {
 	struct link_hello hello = {.cluster = UINT64_MAX,
 	                           .setup = 0x0102030405060708,
-	                           .incarnation = 3,
-	                           .peer_incarnation = 4,
+	                           .process = 3,
+	                           .peer_process = 4,
 	                           .received = 5};
 	memset(hello.name, 'n', name_size);
 	memset(hello.peer, 'p', peer_size);
@@ -59,7 +59,7 @@ static void test_the_bytes_of_a_hello(void **state)
 	                                'b', 'a', 't', 'o', 'n', 5,   0,   0,   0, /* version 5 */
 	                                255, 255, 255, 255, 255, 255, 255, 255,    /* cluster */
 	                                8,   7,   6,   5,   4,   3,   2,   1,      /* setup */
-	                                3,   0,   0,   0,   0,   0,   0,   0,      /* incarnation */
+	                                3,   0,   0,   0,   0,   0,   0,   0,      /* process */
 	                                4,   0,   0,   0,   0,   0,   0,   0,      /* the peer's */
 	                                5,   0,   0,   0,   0,   0,   0,   0,      /* received */
 	                                3,   'n', 'n', 'n', 2,   'p', 'p'};
@@ -162,7 +162,7 @@ static void test_a_hello_that_is_not_right_is_nonsense(void **state)
 	        {0, 58},   /* bytes after the names */
 	        {0, 56},   /* the last name is cut */
 	        {0, 49},   /* no names */
-	        {30, 0},   /* no incarnation */
+	        {30, 0},   /* no process */
 	        {54, 0},   /* an empty name */
 	        {54, 255}, /* a name longer than the record */
 	        {54, 6},   /* no second name */

@@ -53,11 +53,11 @@ static bool read_hello(const uint8_t *bytes, size_t size, struct link_hello *ret
 		return false;
 	ret->cluster = bytes_get_u64(number);
 	ret->setup = bytes_get_u64(number + 8);
-	ret->incarnation = bytes_get_u64(number + 16);
-	ret->peer_incarnation = bytes_get_u64(number + 24);
+	ret->process = bytes_get_u64(number + 16);
+	ret->peer_process = bytes_get_u64(number + 24);
 	ret->received = bytes_get_u64(number + 32);
 	const uint8_t *next = read_name(bytes + NAME_AT, end, ret->name);
-	return read_name(next, end, ret->peer) == end && ret->incarnation != 0;
+	return read_name(next, end, ret->peer) == end && ret->process != 0;
 }
 
 int record_refusal_read(const uint8_t *record, size_t size, char *room)
@@ -132,11 +132,11 @@ size_t link_hello_write(const struct link_hello *hello, uint8_t room[LINK_HELLO_
 {
 	uint8_t *next = room + BODY_AT;
 
-	must(hello->incarnation != 0);
+	must(hello->process != 0);
 	next = bytes_put_u64(next, hello->cluster);
 	next = bytes_put_u64(next, hello->setup);
-	next = bytes_put_u64(next, hello->incarnation);
-	next = bytes_put_u64(next, hello->peer_incarnation);
+	next = bytes_put_u64(next, hello->process);
+	next = bytes_put_u64(next, hello->peer_process);
 	next = bytes_put_u64(next, hello->received);
 	next = write_name(next, hello->name);
 	next = write_name(next, hello->peer);

@@ -40,11 +40,11 @@ struct link_hello {
 	uint64_t cluster; /* the sender's cluster, which must be the same on both sides */
 	uint64_t setup;   /* a digest of what must be the same at all members */
 	/* The number of the sender's process, not 0. A process keeps its number, and so its links,
-	 * when it joins again as another incarnation in the sense of the engine. */
-	uint64_t incarnation;
+	 * when it joins the cluster again, as another incarnation. */
+	uint64_t process;
 	/* The number of the process that the sender wants to reach; `received` counts the frames of
 	 * that process. */
-	uint64_t peer_incarnation;
+	uint64_t peer_process;
 	uint64_t received;            /* the number of the last frame taken from the peer */
 	char name[LINK_NAME_MAX + 1]; /* the sender's name */
 	/* The name of the member that the sender wants to reach. */

@@ -120,8 +120,8 @@ size_t resident_hello(const struct resident *resident, const struct tie *tie, ui
 	struct link_hello hello = {
 	        .cluster = resident->cluster,
 	        .setup = resident->setup,
-	        .incarnation = resident->process,
-	        .peer_incarnation = tie->process,
+	        .process = resident->process,
+	        .peer_process = tie->process,
 	        .received = link_received(tie->link),
 	};
 
@@ -138,7 +138,7 @@ const char *resident_judge(const struct resident *resident, const struct link_he
 		return "its algorithm, topology or parameters differ from ours";
 	if (strcmp(hello->name, resident->name) == 0)
 		return "it has this node's name";
-	if (hello->peer_incarnation != resident->process)
+	if (hello->peer_process != resident->process)
 		return "it looks for another process of this name";
 	return NULL;
 }

@@ -307,12 +307,12 @@ static void greet(struct strand *line)
 		return;
 	}
 	if (line->tie == NULL) {
-		line->tie = get_tie(line->resident, heard.hello.incarnation, heard.hello.name);
+		line->tie = get_tie(line->resident, heard.hello.process, heard.hello.name);
 		say_hello(line, line->tie);
 	}
 	/* Refuse three cases: another process now has the name; another node claims this process'
 	 * number, and would send in its place; or the peer is shunned. */
-	if (line->tie->process != heard.hello.incarnation ||
+	if (line->tie->process != heard.hello.process ||
 	    strcmp(line->tie->name, heard.hello.name) != 0 ||
 	    line->tie->shunned_until > resident_now(line->resident)) {
 		close_line(line);
