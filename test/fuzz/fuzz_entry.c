@@ -33,6 +33,8 @@ static struct piece take_piece(const uint8_t **data, size_t *size)
 		++*data;
 		--*size;
 	}
+	if (length == UINT8_MAX) /* a long piece: half of the rest */
+		length = *size / 2;
 	if (length > *size)
 		length = *size;
 	struct piece piece = {malloc(length + (length == 0)), length};

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { SESSIONS = 4, MEMBERS_MOST = 5 };
+enum { SESSIONS = 4, MEMBERS_MOST = 5, FRAME_MOST = 8192 };
 
 struct target {
 	struct node *node;
@@ -104,9 +104,13 @@ static void report_all(struct target *target)
 
 static void receive(struct target *target, bool with_head)
 {
-	uint8_t bytes[512];
+	uint8_t bytes[FRAME_MOST + 64];
 	uint8_t sender = (uint8_t)(1 + next_byte(target) % target->members);
 	size_t size = 0, length = next_byte(target);
+
+	/* A long frame: a REPORT of many locks, or a value of a leader. */
+	if (length == UINT8_MAX)
+		length = (size_t)next_byte(target) * FRAME_MOST / UINT8_MAX;
 
 	if (with_head) {
 		uint8_t kind = next_byte(target), ways = next_byte(target);
@@ -207,7 +211,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	while (algorithms[count] != NULL)
 		count++;
-	const struct algorithm *algorithm = algorithms[next_byte(&target) % count];
+	size_t chosen = next_byte(&target) % count;
+	while (algorithms[chosen]->kind != KIND_MUTEX)
+		chosen = (chosen + 1) % count;
+	const struct algorithm *algorithm = algorithms[chosen];
 	choose_names(&target);
 	struct node_options options = {
 	        .name = target.names[target.own],
