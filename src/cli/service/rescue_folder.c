@@ -99,7 +99,8 @@ static int make_content(struct rescued *rescued, const struct durable_content *c
 	case RESCUE_EFENCES:
 		return fail(rescued->data, "there are no fences left");
 	default:
-		return fail(rescued->data, "the log does not fit together");
+		return fail(rescued->data, "the log is damaged: its snapshot cannot be read, or "
+		                           "entries are missing");
 	}
 	state_init(&rescued->state, &options.settings);
 	must(state_read(&rescued->state, snapshot->bytes, snapshot->size));

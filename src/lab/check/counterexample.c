@@ -138,7 +138,7 @@ static size_t find_envelope(const struct follower *follower, uint32_t number)
 	return 0;
 }
 
-/* Writes a step that names a message, and returns where the message is in flight. */
+/* Writes a step that names a message, and returns the message's index in `flight`. */
 static size_t write_message(const struct follower *follower, uint32_t number, const char *verb)
 {
 	size_t place = find_envelope(follower, number);

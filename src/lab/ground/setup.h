@@ -37,7 +37,7 @@ struct setup_words {
 	const char *topology; /* the topology as text; NULL: the best for the algorithm */
 	uint32_t nodes;       /* the number of nodes; 0: not given */
 	/* How often a node may enter in a search of all interleavings, or SEARCHED_UNLIMITED; 0:
-	 * this is not such a search. The default number of nodes is smaller in a search. */
+	 * this is not such a search. The default number of nodes may be smaller in a search. */
 	uint32_t searched;
 	uint32_t holder; /* the node that has the token at first; 0: not given */
 	enum order order;

@@ -53,9 +53,9 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
-/* Notes that the last step violated a property; `sentence` says which. If nothing can happen any
- * more although nodes wait, `stuck` is the world, and the picture shows who waits for whom;
- * otherwise it is NULL. */
+/* Notes that the last step violated a property; `sentence` says which. If nodes wait and nothing
+ * can happen any more, `stuck` is the world, and the picture shows who waits for whom, unless the
+ * algorithm has a token or is an election. Otherwise `stuck` is NULL. */
 void diagram_violate(struct diagram *diagram, const char *sentence, const struct world *stuck);
 /* Notes that a timer of the node has expired. */
 void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);

@@ -66,8 +66,8 @@ static bool come_open(struct client *client)
 		client_describe(client, who);
 		if (log_limit_passes(&client->daemon->refusals, client->daemon->loop.now))
 			log_line(LEVEL_WARNING,
-			         "a client was refused: %s: it has the certificate of the node "
-			         "'%s'; clients need one of 'baton cert client'",
+			         "a client was refused: %s: it uses the certificate of node '%s'; "
+			         "'baton cert client' makes one for a client",
 			         who, holder->name);
 		client_end(client);
 		return false;

@@ -11,7 +11,7 @@ struct node;
 void trouble_bump(struct node *node);
 /* Proposes that the epoch end, and sets the time of the next proposal. */
 void trouble_propose(struct node *node);
-/* Call it when more than half of the epoch's fences are used: proposes to raise the limit,
+/* Call it when half of the epoch's fences are used: proposes to raise the limit,
  * repeatedly until it is raised. */
 void trouble_extend(struct node *node);
 void trouble_propose_extend(struct node *node);

@@ -54,7 +54,7 @@ struct path_wire {
 	uint64_t number;
 	bool broken;
 	size_t room;           /* how many bytes may be unread at each end */
-	struct half halves[2]; /* the two ends; the first one dialled */
+	struct half halves[2]; /* the two ends; halves[0] is the one that dialled */
 };
 
 struct path_net {

@@ -167,8 +167,8 @@ uint32_t shrink(const struct ordeal_plan *plan, const struct shrink_options *opt
 	shrinking.trials = calloc(options->threads, sizeof(*shrinking.trials));
 	memory_must(shrinking.trials != NULL);
 	team_init(&shrinking.team, options->threads);
-	/* After any success begin again with the largest part. Two faults may cancel each other:
-	 * then both can be left out together, but neither alone. */
+	/* After a pass that left something out, begin again with the largest parts. Two faults may
+	 * cancel each other: then both can be left out together, but neither alone. */
 	while (smaller) {
 		smaller = false;
 		for (uint32_t many = result->stories_count; many > 0; many /= 2)
