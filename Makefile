@@ -35,7 +35,7 @@ quick: setup ## test after one changed file: build, unit tests, scenarios, some 
 
 test: ## test everything (10 minutes; 14 the first time); AREA=node tests one part: lab, node, member, daemon, client, cli, doc, or a test's name
 	@tools/setup test
-	@tools/test $(AREA)
+	@tools/test $(if $(AREA),'$(AREA)')
 
 bench: all ## measure baton and compare it with other programs
 	@tools/setup bench
