@@ -7,7 +7,7 @@ from documents import ROOT
 DOCUMENT = (ROOT / "doc/security.md").read_text(encoding="utf-8")
 FUZZERS = re.findall(r"^  '(\w+)',$", (ROOT / "test/meson.build").read_text(encoding="utf-8").split("fuzz_names = [")[1].split("]")[0],
                      re.MULTILINE)
-UNITS = {"": 1, " KiB": 1 << 10, " MiB": 1 << 20, " ms": 1}
+UNITS = {"": 1, " KiB": 1 << 10, " MiB": 1 << 20, " ms": 1, " µs": 1}
 
 
 def sources():
@@ -31,7 +31,7 @@ class Limits(unittest.TestCase):
 
     def test_each_limit_is_that_of_the_program(self):
         section = DOCUMENT.split("## Limits")[1].split("\n## ")[0]
-        rows = re.findall(r"^\| (.*?) \| ([\d,]+)( KiB| MiB| ms|) \| .*? \| `(.*?)` \| `(\w+)` \|$", section, re.MULTILINE)
+        rows = re.findall(r"^\| (.*?) \| ([\d,]+)( KiB| MiB| ms| µs|) \| .*? \| `(.*?)` \| `(\w+)` \|$", section, re.MULTILINE)
         self.assertEqual(len(rows), section.count("\n| ") - 2 * section.count("\n| ---"))
         self.assertGreater(len(rows), 60)
         for what, number, unit, path, name in rows:

@@ -3,7 +3,9 @@ is harmed."""
 import contextlib
 import fcntl
 import json
+import math
 import os
+import re
 import resource
 import signal
 import socket
@@ -19,6 +21,7 @@ import unittest
 from baton import BATON
 from cluster import LONG_LEASE, SANITIZED, Cluster, Node, free_port, until
 from resp import Client, Closed, Wrong, encode
+from yardstick import best_of
 
 
 def unread(connection):
@@ -376,6 +379,74 @@ class BadClients(unittest.TestCase):
         self.assertEqual((holder["pid"], holder["uid"], holder["command"]), (None, None, f"tcp {host}:{port}"))
 
 
+class Turns(unittest.TestCase):
+    """A node is stopped while one user sends many commands on many connections, and somebody else sends one command. When the node
+    goes on, the number of locks that it has granted by then shows how long the other one had to wait."""
+    CONNECTIONS, PAIRS = 64, 500 # a fraction of a second for the node
+
+    def grants(self, client):
+        return int(re.search(r"grants_here:(\d+)", client.call("INFO")).group(1))
+
+    @contextlib.contextmanager
+    def flood(self, node, address, end=False):
+        """Commands of a user are in the sockets of the node when this context is entered. The node goes on when it is left."""
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(Client(address)) for _ in range(self.CONNECTIONS)]
+            for number, client in enumerate(clients): # so that the lock is here
+                self.assertGreater(client.call("LOCK", number), 0)
+                self.assertEqual(client.call("UNLOCK", number), 1)
+            node.signal(signal.SIGSTOP)
+            try:
+                for number, client in enumerate(clients):
+                    client.send_bytes(b"LOCK %d\r\nUNLOCK %d\r\n" % (number, number) * self.PAIRS)
+                    if end:
+                        client.close()
+                yield
+            finally:
+                node.signal(signal.SIGCONT)
+            for client in clients if not end else []:
+                while client.left.count(b"\n") < 2 * self.PAIRS:
+                    client.left += client.socket.recv(1 << 16)
+
+    def check(self, granted):
+        self.assertLess(granted, self.CONNECTIONS * (1 + self.PAIRS // 8))
+
+    def test_a_user_with_many_connections_does_not_delay_another(self):
+        port = free_port()
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster:
+            node, tcp = cluster[0], ("127.0.0.1", port)
+            for flooder, other in ((tcp, node.socket), (node.socket, tcp)):
+                with Client(other) as client:
+                    before = self.grants(client)
+                    with self.flood(node, flooder):
+                        client.send("INFO")
+                    self.check(int(re.search(r"grants_here:(\d+)", client.read()).group(1)) - before)
+
+    def test_nor_does_a_user_who_ends_many_connections(self):
+        """All commands that were sent before the end are carried out."""
+        port = free_port()
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster, Client(("127.0.0.1", port)) as client:
+            with self.flood(cluster[0], cluster[0].socket, end=True):
+                client.send("INFO")
+            self.check(int(re.search(r"grants_here:(\d+)", client.read()).group(1)))
+            until("all are carried out", lambda: self.grants(client) == self.CONNECTIONS * (1 + self.PAIRS))
+
+    def test_nor_do_clients_delay_other_nodes(self):
+        def attempt():
+            before = first.status()["by_member"]["n1"]["grants"]
+            with self.flood(first, first.socket), second.client() as other, second.client() as pings:
+                other.send("STATUS")
+                for _ in range(2): # after the second reply, the question is on its way to the stopped node
+                    self.assertEqual(pings.call("PING"), "PONG")
+                first.signal(signal.SIGCONT)
+                return json.loads(other.read())["by_member"].get("n1", {"grants": math.inf})["grants"] - before
+
+        with Cluster(2, *LONG_LEASE) as cluster:
+            first, second = cluster[0], cluster[1]
+            until("both serve", lambda: first.serves() and second.serves())
+            best_of(3, self.CONNECTIONS * (1 + self.PAIRS // 8), attempt)
+
+
 class Limits(unittest.TestCase):
     def test_who_never_reads_is_let_go_in_the_end(self):
         """Only this client is closed. One that reads late stays, and so does one that reads slowly."""
@@ -470,8 +541,11 @@ class Limits(unittest.TestCase):
         with Cluster(1) as cluster, cluster[0].client() as first:
             node = cluster[0]
             self.assertEqual(first.call("PING"), "PONG")
-            highest = max(int(name) for name in os.listdir(f"/proc/{node.process.pid}/fd"))
-            resource.prlimit(node.process.pid, resource.RLIMIT_NOFILE, (highest + 1, highest + 1))
+            numbers = [int(name) for name in os.listdir(f"/proc/{node.process.pid}/fd")]
+            most = max(numbers) + 1
+            resource.prlimit(node.process.pid, resource.RLIMIT_NOFILE, (most, most))
+            for _ in range(most - len(numbers)): # numbers below the limit that are free again
+                self.assertEqual(self.enterContext(node.client()).call("PING"), "PONG")
             for _ in range(50):
                 with node.client() as refused:
                     self.assertIn("too many clients", refused.read())

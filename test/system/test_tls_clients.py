@@ -1,7 +1,11 @@
 """Tests our own clients with TLS: every command, libbaton, and their messages if there is no TLS with the node."""
+import contextlib
 import os
+import re
 import shutil
+import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import unittest
@@ -9,6 +13,7 @@ import unittest
 from baton import BATON, baton
 from certificates import Certificates
 from cluster import Cluster, environment, free_port, until
+from resp import Client
 
 
 def listens(port):
@@ -58,6 +63,24 @@ class TlsClients(unittest.TestCase):
             self.assertEqual(result.code, 0, result)
             self.assertEqual(chief.wait(30), 76)
             observer.terminate()
+
+    def test_commands_before_the_end_of_tls_are_carried_out(self):
+        """They take more than one turn of the client."""
+        context = ssl.create_default_context(cafile=self.files[1])
+        context.check_hostname = False
+        context.load_cert_chain(self.files[3], self.files[5])
+        host, port = self.address.split(":")
+        pairs = 3000
+        with Client((host, int(port)), wrap=context.wrap_socket) as client, self.cluster[0].client() as other:
+            before = int(re.search(r"grants_here:(\d+)", other.call("INFO")).group(1))
+            self.cluster[0].signal(signal.SIGSTOP)
+            client.send_bytes(b"LOCK x\r\nUNLOCK x\r\n" * pairs)
+            client.socket.setblocking(False)
+            with contextlib.suppress(ssl.SSLWantReadError): # it has sent the end, and would wait for the node's
+                client.socket.unwrap()
+            self.cluster[0].signal(signal.SIGCONT)
+            until("all are carried out",
+                  lambda: int(re.search(r"grants_here:(\d+)", other.call("INFO")).group(1)) == before + pairs)
 
     def test_the_environment_which_a_command_gets_too(self):
         inner = f"'{BATON}' status | head -n 1; '{BATON}' whoami"

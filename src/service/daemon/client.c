@@ -72,20 +72,18 @@ void client_dirty(struct client *client)
 	LIST_INSERT_HEAD(&client->daemon->clients.dirty, client, dirty_entry);
 }
 
-void client_ready(struct client *client)
+void client_turn(struct client *client)
 {
-	if (client->ready || client->closing)
-		return;
-	client->ready = true;
-	LIST_INSERT_HEAD(&client->daemon->clients.ready, client, ready_entry);
+	must(!client->closing);
+	user_enqueue(&client->daemon->clients.users, client->user, &client->place);
 }
 
-void client_later(struct client *client)
+void client_ready(struct client *client)
 {
-	if (client->later || client->closing)
+	if (client->closing)
 		return;
-	client->later = true;
-	LIST_INSERT_HEAD(&client->daemon->clients.later, client, later_entry);
+	client->ready = true;
+	client_turn(client);
 }
 
 void client_answered(struct client *client)

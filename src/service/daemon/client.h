@@ -25,8 +25,8 @@ enum {
 	CLIENT_BUCKETS = 4096,
 	/* A subscriber that has this many bytes of events unread gets no more events. */
 	CLIENT_EVENTS_MAX = 1 << 20,
-	/* How many bytes of replies one client may get in a turn of the loop, before other clients
-	 * are served. */
+	/* How many bytes of replies one client may get in its turn, before other clients are
+	 * served. */
 	CLIENT_TURN = 1 << 16,
 	/* How many bytes of a client's commands are kept while an earlier command waits. Beyond
 	 * that, nothing more is read from the client. */
@@ -57,15 +57,13 @@ struct client {
 	LIST_ENTRY(client) all;
 	LIST_ENTRY(client) bucket;      /* linked with clients whose sessions have the same hash */
 	LIST_ENTRY(client) dirty_entry; /* linked if `dirty` */
-	LIST_ENTRY(client) ready_entry; /* linked if `ready` */
-	LIST_ENTRY(client) later_entry; /* linked if `later` */
+	struct user_place place;        /* where the client waits for its turn, see client_turn */
 	SLIST_ENTRY(client) lost_entry; /* linked if `in_lost` */
 	/* Linked if the client was closed in this turn; freed when the turn is over. */
 	SLIST_ENTRY(client) closed_entry;
-	bool dirty; /* the client has output, which is written at the end of the turn */
-	bool ready; /* commands in the client's input can be served now */
-	/* The client has had its share of this turn, and is ready again in the next one. */
-	bool later;
+	bool dirty;     /* the client has output, which is written at the end of the turn */
+	bool ready;     /* commands in the client's input can be served now */
+	uint32_t heard; /* events of epoll that were not acted on yet */
 	/* The client lost a lock in this turn; its time to stop begins when the turn ends. */
 	bool in_lost;
 
@@ -156,6 +154,10 @@ struct client {
 	 * locks; or its time to stop is over. */
 	bool quits;
 	bool gone; /* the other side, or the network, has closed the connection */
+	/* Nobody reads the client's replies any more: they are discarded. The commands that it sent
+	 * before are still served. */
+	bool deaf;
+	uint32_t deaf_reads; /* how often the socket was read since the client is deaf */
 };
 
 /* All clients of a node. */
@@ -163,11 +165,18 @@ struct clients {
 	LIST_HEAD(, client) all;
 	/* All clients, indexed by a hash of the session. */
 	LIST_HEAD(client_bucket, client) buckets[CLIENT_BUCKETS];
-	LIST_HEAD(, client) dirty, ready, later;
+	LIST_HEAD(, client) dirty;
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
 	uint32_t count_max; /* the most clients for which there are descriptors */
 	struct users users;
+	/* When peers and timers come before more clients; 0: no client has had its turn since. */
+	uint64_t turns_until;
+	/* The turn of the client that is being served, see turn_is_over. */
+	uint64_t turn_began;    /* on clock_boot_ns */
+	size_t turn_unread;     /* how many bytes of output the client had when its turn began */
+	uint32_t turn_commands; /* how many commands were served since the clock was read */
+	size_t turn_output;     /* how many bytes of output the client had then */
 	/* How many sessions have lost their connection and still hold something. */
 	uint32_t orphans_count;
 	/* The memory of all outputs; of each, the first CLIENT_UNREAD_FREE bytes do not count. */
@@ -190,10 +199,10 @@ void client_renew(struct client *client);
 
 /* Call it when something was added to the client's output. */
 void client_dirty(struct client *client);
-/* Notes that the client's next command can be served. */
+/* Lets the client wait for its turn, in the queue of its user. */
+void client_turn(struct client *client);
+/* Notes that the client's next command can be served, when it is the client's turn. */
 void client_ready(struct client *client);
-/* Leaves the rest of the client's commands for the next turn. */
-void client_later(struct client *client);
 /* Notes that the client's waiting command was answered. */
 void client_answered(struct client *client);
 /* Closes the client after its output is written. */

@@ -1,6 +1,7 @@
 #include "clients.h"
 
 #include "client_tls.h"
+#include "clock.h"
 #include "closing.h"
 #include "commands.h"
 #include "effects.h"
@@ -18,7 +19,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { READS_MAX = 32 /* the most reads of one client in a turn */ };
+enum {
+	/* How long one client is served before it is another's turn; and all clients together,
+	 * before peers and timers are. */
+	CLIENT_TURN_US = 250,
+	CLIENTS_TURNS_US = 1000,
+	/* After how many commands, or bytes of replies, the clock is read in a client's turn. */
+	CLOCK_COMMANDS = 8,
+	CLOCK_OUTPUT = 512,
+	/* The most reads of a client's socket after its other side is gone. */
+	DEAF_READS_MAX = 32,
+};
 
 /* --- writing --- */
 
@@ -69,6 +80,10 @@ static int write_output(struct client *client)
 {
 	struct buffer *output = &client->output;
 
+	if (client->deaf) {
+		buffer_take(output, buffer_size(output));
+		return 0;
+	}
 	if (client->tls != NULL)
 		return client_tls_flush(client);
 	if (buffer_size(output) == 0)
@@ -90,7 +105,7 @@ static void flush(struct client *client)
 		return;
 	}
 	slim(output);
-	if (client->paused && !client->waiting && !client->later) {
+	if (client->paused && !client->waiting) {
 		if (client_takes_replies(client))
 			client_ready(client);
 		else
@@ -120,14 +135,29 @@ void clients_flush(struct daemon *daemon)
 
 /* --- serving --- */
 
-void clients_turn(struct daemon *daemon)
+/* Has the client had its share of time or replies, so that it is another's turn? The clock is one
+ * that goes on while the machine is suspended: after a pause of any kind the client's commands must
+ * wait for another turn, which begins with a reading of the lease clock. */
+static bool turn_is_over(const struct client *client)
 {
-	while (!LIST_EMPTY(&daemon->clients.later)) {
-		struct client *client = LIST_FIRST(&daemon->clients.later);
-		LIST_REMOVE(client, later_entry);
-		client->later = false;
-		client_ready(client);
-	}
+	struct clients *clients = &client->daemon->clients;
+	size_t unread = buffer_size(&client->output);
+
+	clients->turn_commands = 0;
+	clients->turn_output = unread;
+	return unread >= clients->turn_unread + CLIENT_TURN ||
+	       clock_boot_ns() - clients->turn_began >= CLIENT_TURN_US * UINT64_C(1000);
+}
+
+/* Is it another's turn before the next command? To read the clock takes a tenth of the time of a
+ * short command, so it is read after the first command, after several, and after a long reply. */
+static bool must_stop(const struct client *client)
+{
+	const struct clients *clients = &client->daemon->clients;
+
+	return (clients->turn_commands >= CLOCK_COMMANDS ||
+	        buffer_size(&client->output) >= clients->turn_output + CLOCK_OUTPUT) &&
+	       turn_is_over(client);
 }
 
 /* Sends a last reply, which says why the connection ends. */
@@ -145,7 +175,6 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 {
 	struct daemon *daemon = client->daemon;
 	size_t taken = 0;
-	size_t unread = buffer_size(&client->output);
 	const char *wrong = "";
 
 	client->needed = 0;
@@ -157,8 +186,8 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 			         "were not carried out");
 			return size;
 		}
-		if (buffer_size(&client->output) >= unread + CLIENT_TURN) {
-			client_later(client);
+		if (must_stop(client)) {
+			client_ready(client);
 			break;
 		}
 		switch (resp_read(bytes + taken, size - taken, &daemon->clients.command,
@@ -176,6 +205,7 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 		if (daemon->clients.command.arguments_count == 0 ||
 		    command_serve(client, &daemon->clients.command))
 			taken += daemon->clients.command.size;
+		daemon->clients.turn_commands++;
 		effects_do(daemon);
 	}
 	return taken;
@@ -197,7 +227,7 @@ static void pause_or_resume(struct client *client)
 	bool stuffed = client->waiting && !client->excess &&
 	               buffer_size(&client->input) > CLIENT_INPUT_MAX;
 	bool unread = !client->waiting && !client_takes_replies(client);
-	bool pause = stuffed || unread || client->later;
+	bool pause = stuffed || unread;
 	if (stuffed) {
 		/* Call this even if the client is paused already: epoll then reports again an end
 		 * of the stream that was not acted on before. */
@@ -218,18 +248,6 @@ static void serve_input(struct client *client)
 		buffer_take(input, serve(client, buffer_front(input), buffer_size(input)));
 	slim(input);
 	pause_or_resume(client);
-}
-
-bool clients_serve_ready(struct daemon *daemon)
-{
-	struct client *client = LIST_FIRST(&daemon->clients.ready);
-
-	if (client == NULL)
-		return false;
-	LIST_REMOVE(client, ready_entry);
-	client->ready = false;
-	serve_input(client);
-	return true;
 }
 
 /* --- reading --- */
@@ -266,16 +284,20 @@ static void hear_the_end(struct client *client)
 	client_close(client);
 }
 
-/* Serves the encrypted bytes in the inbox. The decrypted bytes go into the same inbox. */
-static void take_secure(struct client *client, size_t size)
+/* Serves bytes that were decrypted, but not while there are commands that were not served: the last
+ * of these bytes may be the end of TLS, which ends the client. Returns true if there were any. */
+static bool take_decrypted(struct client *client)
 {
 	char *inbox = client->daemon->inbox;
+	bool any = false;
+	size_t size;
 
-	if (!client_tls_input(client, inbox, size))
-		return;
-	while (!client->closing && !client->ending &&
-	       (size = client_tls_read(client, inbox, sizeof(client->daemon->inbox))) > 0)
+	while (!client->closing && !client->ending && !client->ready &&
+	       (size = client_tls_read(client, inbox, sizeof(client->daemon->inbox))) > 0) {
 		take_bytes(client, inbox, size);
+		any = true;
+	}
+	return any;
 }
 
 /* Returns the number of bytes read; 0: there were none, or the stream has ended. */
@@ -297,50 +319,68 @@ static size_t receive(struct client *client)
 	}
 	if (size <= 0)
 		return 0;
-	if (client->tls != NULL)
-		take_secure(client, (size_t)size);
-	else
+	if (client->tls == NULL)
 		take_bytes(client, inbox, (size_t)size);
+	else if (client_tls_input(client, inbox, (size_t)size))
+		take_decrypted(client);
 	return (size_t)size;
 }
 
 /* The other side is gone and reads no more replies, but the commands that it sent before count. */
 static void hang_up(struct client *client)
 {
+	if (client->ending || client->waiting) {
+		client_close(client);
+		return;
+	}
+	client->deaf = true;
+	client_ready(client);
+}
+
+/* --- turns --- */
+
+/* Serves what is left of a deaf client's commands, and closes the client. The number of reads is
+ * limited, because a client may write without end although it does not read. */
+static void serve_deaf(struct client *client)
+{
 	size_t before;
-	/* limited, because a client may write without end although it does not read */
-	int reads = 0;
+	bool more;
 
 	do {
 		do {
 			before = buffer_size(&client->input);
 			buffer_take(&client->output, buffer_size(&client->output));
 			serve_input(client);
+			if (client->ready) /* the rest is served in the client's next turn */
+				return;
 		} while (buffer_size(&client->input) < before);
-	} while (!client->closing && !client->ending && !client->waiting && reads++ < READS_MAX &&
-	         receive(client) > 0);
+		more = !client->closing && !client->ending && !client->waiting &&
+		       ((client->tls != NULL && take_decrypted(client)) ||
+		        (client->deaf_reads++ < DEAF_READS_MAX && receive(client) > 0));
+	} while (more);
 	client_close(client);
 }
 
-/*
- * Edge-triggered: read until empty. A short read means empty, except at end of stream. After
- * READS_MAX reads, other clients have their turn.
- */
-static void on_client_ready(struct loop_watch *watch, uint32_t events)
+/* Acts on the events of the client's socket. Edge-triggered: read until empty. A short read means
+ * empty, except at end of stream. */
+static void serve_events(struct client *client)
 {
-	struct client *client = (struct client *)watch;
+	uint32_t events = client->heard;
 	bool ends = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
 	bool more = ends || (events & EPOLLIN) != 0;
-	int reads = 0;
 
+	client->heard = 0;
 	while (more && !client->closing && !client->ending && !client->paused) {
-		if (reads++ == READS_MAX) {
-			/* This makes epoll report the event again. */
-			client_wait_for(client, client->events);
-			break;
-		}
 		size_t size = receive(client);
 		more = size > 0 && (ends || size == sizeof(client->daemon->inbox));
+		/* Do not read more while there are commands that were not served: they would take
+		 * memory without limit. */
+		if (more && !client->closing && !client->ending && !client->paused &&
+		    (client->ready || turn_is_over(client))) {
+			client->heard = events & ~(uint32_t)EPOLLOUT;
+			client_turn(client);
+			break;
+		}
 	}
 	if (client->closing)
 		return;
@@ -350,6 +390,61 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 	}
 	if (ends || (events & EPOLLOUT) != 0)
 		client_dirty(client);
+}
+
+static void serve_turn(struct client *client)
+{
+	struct clients *clients = &client->daemon->clients;
+
+	clients->turn_began = clock_boot_ns();
+	clients->turn_unread = clients->turn_output = buffer_size(&client->output);
+	clients->turn_commands = CLOCK_COMMANDS - 1; /* one command is served in any case */
+	bool ready = client->ready;
+	client->ready = false;
+	if (client->deaf) {
+		serve_deaf(client);
+		return;
+	}
+	if (ready)
+		serve_input(client);
+	if (ready && client->tls != NULL)
+		take_decrypted(client);
+	if (client->heard != 0 && !client->ready && !client->closing)
+		serve_events(client);
+}
+
+bool clients_serve_next(struct daemon *daemon)
+{
+	struct clients *clients = &daemon->clients;
+
+	if (!users_are_waiting(&clients->users))
+		return false;
+	/* The process may have been stopped since the last client's turn. A command must not be
+	 * served as if the lease were still valid. */
+	loop_read_clock(&daemon->loop);
+	if (clients->turns_until == 0)
+		clients->turns_until = daemon->loop.now + CLIENTS_TURNS_US * UINT64_C(1000);
+	else if (daemon->loop.now >= clients->turns_until)
+		return false;
+	struct user_place *place = users_next(&clients->users);
+	serve_turn((struct client *)((char *)place - offsetof(struct client, place)));
+	return true;
+}
+
+void clients_turn(struct daemon *daemon)
+{
+	daemon->clients.turns_until = 0;
+	while (clients_serve_next(daemon))
+		;
+	daemon->loop.worked = true; /* what follows may take long */
+}
+
+static void on_client_ready(struct loop_watch *watch, uint32_t events)
+{
+	struct client *client = (struct client *)watch;
+
+	client->heard |= events;
+	client_turn(client);
 }
 
 /* --- new connections --- */
@@ -378,7 +473,7 @@ struct client *client_make(struct daemon *daemon, int fd)
 	struct client *client = calloc(1, sizeof(*client));
 
 	memory_must(client != NULL);
-	client->watch = (struct loop_watch){.fd = fd, .ready = on_client_ready};
+	client->watch = (struct loop_watch){.fd = fd, .notes = true, .ready = on_client_ready};
 	client->grace.due = on_grace_over;
 	client->daemon = daemon;
 	client->version = 2;

@@ -5,6 +5,12 @@
  * While a command waits for its answer, later commands stay in the connection's input. All replies
  * of one turn of the loop go out in one write. Sockets are edge-triggered, and read and written
  * with recv and send.
+ *
+ * An event of a client's socket only puts the client into the queue of its user. When the loop has
+ * served peers and timers, users take turns (users.h), and so do the clients of one user. Two
+ * limits of time keep all this fair: one client is served for CLIENT_TURN_US, and then waits for
+ * its next turn; all clients together are served for CLIENTS_TURNS_US, and then peers and timers
+ * come first.
  */
 #ifndef DAEMON_CLIENTS_H
 #define DAEMON_CLIENTS_H
@@ -19,11 +25,11 @@ struct client *client_make(struct daemon *daemon, int fd);
 /* Opens the client's session. If there is no room for one, the client is told so. */
 void client_begin(struct client *client, const struct node_client *who);
 
-/* Begins a turn: clients that had used up their share of the last turn are ready again. While there
- * are such clients (clients.later), the loop must not sleep. */
+/* Serves clients that wait for their turn, until none waits or the time for clients in this turn of
+ * the loop is over. While clients wait (users_are_waiting), the loop must not sleep. */
 void clients_turn(struct daemon *daemon);
-/* Serves the input of one client that is ready. Returns false if there is none. */
-bool clients_serve_ready(struct daemon *daemon);
+/* Serves the client that is next. Returns false if none waits, or if the time is over. */
+bool clients_serve_next(struct daemon *daemon);
 /* Writes the output of all clients. */
 void clients_flush(struct daemon *daemon);
 /* Call it from time to time: closes clients that do not read their replies, or that send too

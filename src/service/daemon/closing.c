@@ -13,11 +13,8 @@ static void drop_from_lists(struct client *client)
 {
 	if (client->dirty)
 		LIST_REMOVE(client, dirty_entry);
-	if (client->ready)
-		LIST_REMOVE(client, ready_entry);
-	if (client->later)
-		LIST_REMOVE(client, later_entry);
-	client->dirty = client->ready = client->later = false;
+	user_dequeue(&client->daemon->clients.users, &client->place);
+	client->dirty = client->ready = false;
 	if (client->session != 0)
 		client_leave(client);
 }

@@ -92,7 +92,7 @@ static bool end_turn(struct daemon *daemon)
 
 	member_tick(daemon->member, daemon->loop.now);
 	for (;;) {
-		if (effects_do(daemon) || clients_serve_ready(daemon))
+		if (effects_do(daemon) || clients_serve_next(daemon))
 			continue;
 		if (LIST_EMPTY(&daemon->clients.dirty))
 			break;
@@ -367,6 +367,7 @@ int daemon_run(const struct daemon_options *options)
 	memory_must(daemon != NULL);
 	daemon->options = options;
 	listeners_init(&daemon->listeners);
+	users_init(&daemon->clients.users);
 	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
 	daemon->rules = options->rules;
@@ -385,11 +386,12 @@ int daemon_run(const struct daemon_options *options)
 	daemon->code = begin(daemon);
 	daemon->ended = daemon->code != 0;
 	while (!daemon->ended) {
-		bool busy = end_turn(daemon) || !LIST_EMPTY(&daemon->clients.later);
+		bool busy = end_turn(daemon) || users_are_waiting(&daemon->clients.users);
 		if (daemon->ended)
 			break;
 		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
 		clients_turn(daemon);
+		loop_serve_timers(&daemon->loop);
 	}
 	close_all(daemon);
 	int code = daemon->code;

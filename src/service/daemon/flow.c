@@ -9,7 +9,7 @@ static void wake_paused(struct daemon *daemon)
 	struct client *client;
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
-		if (client->paused && !client->waiting && !client->later)
+		if (client->paused && !client->waiting)
 			client_ready(client);
 	}
 }

@@ -9,8 +9,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* How many descriptors are served in one turn; the others have to wait for the next. */
-enum { EVENTS_MAX = 256 };
+enum {
+	EVENTS_MAX = 256,
+	/* How often the kernel is asked for more events in one turn. */
+	ROUNDS_MAX = 16,
+};
 
 /* --- descriptors --- */
 
@@ -96,13 +99,14 @@ void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at)
 	rise(loop, loop->heap_count, timer);
 }
 
-static void serve_timers(struct loop *loop)
+void loop_serve_timers(struct loop *loop)
 {
 	/* A timer that a callback sets to a time in the past is served in the next turn. */
 	for (size_t left = loop->heap_count;
 	     left > 0 && loop->heap_count > 0 && loop->heap[1]->at <= loop->now; left--) {
 		struct loop_timer *timer = loop->heap[1];
 		loop_timer_clear(loop, timer);
+		loop->worked = true;
 		timer->due(timer);
 	}
 }
@@ -137,23 +141,41 @@ static void set_alarm(struct loop *loop, uint64_t at)
 	must(timerfd_settime(loop->alarm.fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
 }
 
-void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
+void loop_read_clock(struct loop *loop)
+{
+	if (loop->worked)
+		loop->now = clock_lease_ns();
+	loop->worked = true;
+}
+
+/* Returns true if there may be more events. */
+static bool serve_events(struct loop *loop, bool busy)
 {
 	struct epoll_event events[EVENTS_MAX];
-
-	if (!busy)
-		set_alarm(loop, deadline);
 	int count = epoll_wait(loop->epoll_fd, events, EVENTS_MAX, busy ? 0 : -1);
+
 	must(count >= 0 || errno == EINTR);
 	loop->now = clock_lease_ns();
+	loop->worked = false;
 	for (int i = 0; i < count; i++) {
 		struct loop_watch *watch = events[i].data.ptr;
-		if (i > 0)
-			loop->now = clock_lease_ns();
-		if (watch->fd >= 0)
-			watch->ready(watch, events[i].events);
+		if (watch->fd < 0)
+			continue;
+		if (!watch->notes)
+			loop_read_clock(loop);
+		watch->ready(watch, events[i].events);
 	}
-	serve_timers(loop);
+	return count == EVENTS_MAX;
+}
+
+void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
+{
+	if (!busy)
+		set_alarm(loop, deadline);
+	/* Thousands of clients may be ready, and the kernel reports them in the order in which they
+	 * became ready. Peers must not wait behind them for many turns. */
+	for (int round = 0; serve_events(loop, busy || round > 0) && round < ROUNDS_MAX; round++)
+		;
 }
 
 void loop_open(struct loop *loop)

@@ -4,8 +4,9 @@
  * A turn sleeps until a descriptor is ready or a timer is due, and then calls the callbacks:
  * descriptors first, timers after them. The clock is read before each descriptor is served
  * (loop->now): the process may have been stopped in between, and input must not be handled as if
- * the lease were still valid. The time that clients have to stop is counted from a later reading
- * (clock_lease_ns), after they were told.
+ * the lease were still valid. Events of clients are only noted, and acted on after peers and other
+ * descriptors (clients.h); the clock is read before each client's turn. The time that clients have
+ * to stop is counted from a later reading (clock_lease_ns), after they were told.
  *
  * The clock is the lease clock (lease_clock.h): it goes on while the machine is suspended, and is
  * not slewed. All timers share one kernel timer, which stays set when the loop wakes for another
@@ -29,6 +30,9 @@ struct loop_watch {
 	/* The descriptor; -1: there is none. Events of this turn for a closed descriptor are
 	 * dropped. */
 	int fd;
+	/* `ready` only notes the events; what they need is done after the loop's turn, and reads
+	 * the clock itself (loop_read_clock). */
+	bool notes;
 	void (*ready)(struct loop_watch *watch, uint32_t events);
 };
 
@@ -42,6 +46,7 @@ struct loop_timer {
 struct loop {
 	int epoll_fd;
 	uint64_t now; /* the time of the last reading of the clock in this turn */
+	bool worked;  /* something was done since then, which may have taken long */
 	struct loop_watch alarm;
 	uint64_t alarm_at; /* the time to which the kernel's timer is set */
 	struct loop_timer **heap;
@@ -52,8 +57,16 @@ void loop_open(struct loop *loop);
 /* Frees the loop, but not the descriptors and timers, which belong to others. */
 void loop_close(struct loop *loop);
 
-/* Sleeps, unless `busy`, until something is ready or due, or until `deadline`, and serves it. */
+/* Sleeps, unless `busy`, until something is ready or due, or until `deadline`, and serves the
+ * descriptors that are ready. */
 void loop_turn(struct loop *loop, bool busy, uint64_t deadline);
+/* Serves the timers that are due. Call it after each turn, when what was noted in it (`notes`) has
+ * been acted on: what a client sent before a deadline counts, even if the process was stopped. */
+void loop_serve_timers(struct loop *loop);
+
+/* Call it before something is done that needs the time. Reads the clock (loop->now), unless nothing
+ * was done since it was read. */
+void loop_read_clock(struct loop *loop);
 
 void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events);
 /* Changes the events that are watched. With EPOLLET, events that are ready already are reported

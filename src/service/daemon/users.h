@@ -1,12 +1,17 @@
 /*
  * Counts the connections of each user, so that one user cannot take them all. A user is a uid or
  * the name in a certificate; all clients without either count as one user.
+ *
+ * Connections that want to be served stand in a queue of their user, and the users take turns. So
+ * the number of a user's connections does not decide how long another user waits.
  */
 #ifndef DAEMON_USERS_H
 #define DAEMON_USERS_H
 
 #include "subject.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/queue.h>
 
 enum { USERS_BUCKETS = 256 };
@@ -14,14 +19,45 @@ enum { USERS_BUCKETS = 256 };
 struct user;
 LIST_HEAD(user_bucket, user);
 
+/* The connections of one user that want to be served. */
+struct user_queue {
+	TAILQ_HEAD(, user_place) places;
+	TAILQ_ENTRY(user_queue) entry; /* linked if `places` is not empty */
+};
+
+/* A connection's place in the queue of its user. */
+struct user_place {
+	TAILQ_ENTRY(user_place) entry;
+	struct user_queue *queue; /* the queue in which this is; NULL: it is in none */
+};
+
 struct users {
 	struct user_bucket buckets[USERS_BUCKETS];
+	/* The queues that are not empty; the next user's is the first. */
+	TAILQ_HEAD(, user_queue) round;
+	struct user_queue nobody; /* the connections that have no user */
 };
+
+void users_init(struct users *users);
 
 /* Counts another connection of the subject. Returns its user, or NULL if the user already has
  * `most` connections. */
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most);
-/* Counts one connection less. `user` may be NULL. */
+/* Counts one connection less; it must not be in the user's queue. `user` may be NULL. */
 void user_leave(struct user *user);
+
+/* Puts the connection at the end of the queue, unless it is in a queue already. All connections
+ * whose `user` is NULL share a queue, as if they had the same user. */
+void user_enqueue(struct users *users, struct user *user, struct user_place *place);
+/* Takes the connection out of the queue, if it is in one. */
+void user_dequeue(struct users *users, struct user_place *place);
+/* Takes the connection out that is next: the first of the next user. Returns NULL if all queues are
+ * empty. */
+struct user_place *users_next(struct users *users);
+
+static inline bool users_are_waiting(const struct users *users)
+{
+	return !TAILQ_EMPTY(&users->round);
+}
 
 #endif
