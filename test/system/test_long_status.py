@@ -1,12 +1,13 @@
 """STATUS lists very many locks. The node serves other clients in the meantime, and the answer is complete."""
+import contextlib
 import json
 import select
 import signal
 import time
 import unittest
 
-from cluster import SANITIZED, Cluster, until
-from resp import Push, encode
+from cluster import SANITIZED, Cluster, free_port, until
+from resp import Client, Push, encode
 
 LOCKS = 20_000 if SANITIZED else 100_000
 NAME = "some-lock-name-%06d"
@@ -46,7 +47,8 @@ def is_readable(client, seconds=0):
 class LongStatus(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(1).start()
+        cls.port = free_port()
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}").start()
         cls.addClassCleanup(cls.cluster.end)
         cls.holder = cls.cluster[0].client()
         cls.addClassCleanup(cls.holder.close)
@@ -98,6 +100,22 @@ class LongStatus(unittest.TestCase):
                 before += 1
             self.assertGreater(before, 1)
             read_status(asker)
+
+    def test_a_user_who_asks_on_many_connections_does_not_delay_another(self):
+        with contextlib.ExitStack() as stack:
+            asking = [stack.enter_context(Client(("127.0.0.1", self.port))) for _ in range(12)]
+            other = stack.enter_context(self.cluster[0].client())
+            for client in (*asking, other):
+                self.assertEqual(client.call("PING"), "PONG")
+            self.cluster[0].signal(signal.SIGSTOP) # so that the other one is certainly the last
+            for client in asking:
+                client.send("STATUS", "some-lock-name-00[01]*", "COUNT", LOCKS)
+            other.send("STATUS", "some-lock-name-00*", "COUNT", LOCKS)
+            self.cluster[0].signal(signal.SIGCONT)
+            self.assertTrue(is_readable(other, 60))
+            self.assertLess(sum(is_readable(client) for client in asking), 6)
+            self.assertEqual(len(read_status(other)["locks"]), 10000)
+            self.assertEqual({len(read_status(client)["locks"]) for client in asking}, {2000})
 
     def test_what_was_said_behind_it_is_answered_behind_it(self):
         with self.cluster[0].client() as asker:

@@ -405,6 +405,8 @@ static void serve_turn(struct client *client)
 		serve_deaf(client);
 		return;
 	}
+	if (client->status_job != NULL)
+		status_continue(client);
 	if (ready)
 		serve_input(client);
 	if (ready && client->tls != NULL)

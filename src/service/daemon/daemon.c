@@ -84,12 +84,10 @@ static void on_nag(struct loop_timer *timer)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
-/* Runs before the loop sleeps, and does and writes everything that is left. Returns true if there
- * is more to do, so that the loop must not sleep. */
-static bool end_turn(struct daemon *daemon)
+/* Runs before the loop sleeps, and does and writes everything that is left, except for clients that
+ * wait for their next turn. */
+static void end_turn(struct daemon *daemon)
 {
-	bool more = status_continue(daemon);
-
 	member_tick(daemon->member, daemon->loop.now);
 	for (;;) {
 		if (effects_do(daemon) || clients_serve_next(daemon))
@@ -110,7 +108,6 @@ static bool end_turn(struct daemon *daemon)
 		listeners_resume(daemon);
 	peers_forget_closed(daemon);
 	sched_policy_turn(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
-	return more;
 }
 
 /* --- ending --- */
@@ -368,7 +365,6 @@ int daemon_run(const struct daemon_options *options)
 	daemon->options = options;
 	listeners_init(&daemon->listeners);
 	users_init(&daemon->clients.users);
-	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
 	daemon->rules = options->rules;
 	log_open(options->name, options->level);
@@ -386,10 +382,11 @@ int daemon_run(const struct daemon_options *options)
 	daemon->code = begin(daemon);
 	daemon->ended = daemon->code != 0;
 	while (!daemon->ended) {
-		bool busy = end_turn(daemon) || users_are_waiting(&daemon->clients.users);
+		end_turn(daemon);
 		if (daemon->ended)
 			break;
-		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
+		loop_turn(&daemon->loop, users_are_waiting(&daemon->clients.users),
+		          member_deadline(daemon->member));
 		clients_turn(daemon);
 		loop_serve_timers(&daemon->loop);
 	}

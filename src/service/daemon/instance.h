@@ -35,7 +35,6 @@ struct daemon {
 	struct rules *rules;
 	struct reload reload;
 	struct listeners listeners;
-	struct status_jobs status_jobs;
 	struct word_page lease_page;
 	struct sched_policy sched_policy;
 	struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */

@@ -181,7 +181,6 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 /* A reply that is being written for a client. */
 struct status_job {
 	struct client *client;
-	TAILQ_ENTRY(status_job) entry;
 	struct node_status *status;
 	json_t *tail;       /* the keys and values of the reply that come after the locks */
 	struct buffer text; /* room for the length, then the reply so far */
@@ -322,12 +321,12 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	return job;
 }
 
-/* Does a millisecond or two of the work. Returns true when everything is written. */
+/* Does a few hundred microseconds of the work. Returns true when everything is written. */
 static bool work(struct status_job *job)
 {
-	enum { STEPS_MAX = 4, PIECES_MAX = 256 };
+	enum { PIECES_MAX = 64 };
 
-	for (unsigned i = 0; i < STEPS_MAX && !job->merged; i++)
+	if (!job->merged)
 		job->merged = !node_status_step(job->status);
 	if (!job->merged)
 		return false;
@@ -376,42 +375,30 @@ static void send_job(struct status_job *job)
 	client_answered(client);
 }
 
+void status_continue(struct client *client)
+{
+	struct status_job *job = client->status_job;
+
+	if (!work(job)) {
+		client_turn(client);
+		return;
+	}
+	send_job(job);
+	free_job(job);
+}
+
 void status_begin(struct client *client, struct node_status *status)
 {
 	struct status_job *job = begin_job(client, status);
 
 	client->status_job = job;
-	if (work(job)) { /* most replies are short */
-		send_job(job);
-		free_job(job);
-		return;
-	}
-	TAILQ_INSERT_TAIL(&client->daemon->status_jobs, job, entry);
+	status_continue(client); /* most replies are short */
 }
 
 void status_cancel(struct client *client)
 {
 	if (client->status_job == NULL)
 		return;
-	TAILQ_REMOVE(&client->daemon->status_jobs, client->status_job, entry);
 	free_job(client->status_job);
 	client->status_job = NULL;
-}
-
-/* Works on the first reply and moves it to the end of the queue, so that a short reply does not
- * wait for a long one. */
-bool status_continue(struct daemon *daemon)
-{
-	struct status_job *job = TAILQ_FIRST(&daemon->status_jobs);
-
-	if (job == NULL)
-		return false;
-	TAILQ_REMOVE(&daemon->status_jobs, job, entry);
-	if (work(job)) {
-		send_job(job);
-		free_job(job);
-		return true; /* the reply must be written, and more replies may be in the queue */
-	}
-	TAILQ_INSERT_TAIL(&daemon->status_jobs, job, entry);
-	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * The reply to STATUS, as JSON. A long reply is made in parts, one in each turn of the loop.
+ * The reply to STATUS, as JSON. A long reply is made in parts, one in each turn of the client.
  */
 #ifndef DAEMON_STATUS_JSON_H
 #define DAEMON_STATUS_JSON_H
@@ -8,19 +8,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/queue.h>
 
 struct client;
 struct daemon;
 struct status_job;
 
-TAILQ_HEAD(status_jobs, status_job);
-
-/* Writes the reply now or in later turns. The client is answered when it is complete. */
+/* Writes the reply now or in later turns of the client, which is answered when the reply is
+ * complete. */
 void status_begin(struct client *client, struct node_status *status);
-/* Continues with one of the replies. Call it once in each turn. Returns true if it must be called
- * again soon, without sleeping. */
-bool status_continue(struct daemon *daemon);
+/* Continues with the reply; call it when it is the client's turn. */
+void status_continue(struct client *client);
 /* Drops the reply of a client that is gone. */
 void status_cancel(struct client *client);
 
