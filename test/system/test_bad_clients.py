@@ -431,6 +431,17 @@ class Turns(unittest.TestCase):
             self.check(int(re.search(r"grants_here:(\d+)", client.read()).group(1)))
             until("all are carried out", lambda: self.grants(client) == self.CONNECTIONS * (1 + self.PAIRS))
 
+    def test_nor_does_a_user_who_connects_often(self):
+        port = free_port()
+        self.PAIRS = 2000
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            with self.flood(cluster[0], ("127.0.0.1", port)):
+                for _ in range(64):
+                    stack.enter_context(cluster[0].client())
+                client = stack.enter_context(cluster[0].client())
+                client.send("INFO")
+            self.assertLess(int(re.search(r"grants_here:(\d+)", client.read()).group(1)), self.CONNECTIONS * self.PAIRS // 4)
+
     def test_nor_do_clients_delay_other_nodes(self):
         def attempt():
             before = first.status()["by_member"]["n1"]["grants"]
@@ -541,11 +552,8 @@ class Limits(unittest.TestCase):
         with Cluster(1) as cluster, cluster[0].client() as first:
             node = cluster[0]
             self.assertEqual(first.call("PING"), "PONG")
-            numbers = [int(name) for name in os.listdir(f"/proc/{node.process.pid}/fd")]
-            most = max(numbers) + 1
-            resource.prlimit(node.process.pid, resource.RLIMIT_NOFILE, (most, most))
-            for _ in range(most - len(numbers)): # numbers below the limit that are free again
-                self.assertEqual(self.enterContext(node.client()).call("PING"), "PONG")
+            highest = max(int(name) for name in os.listdir(f"/proc/{node.process.pid}/fd"))
+            resource.prlimit(node.process.pid, resource.RLIMIT_NOFILE, (highest + 1, highest + 1))
             for _ in range(50):
                 with node.client() as refused:
                     self.assertIn("too many clients", refused.read())

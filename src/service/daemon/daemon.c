@@ -388,6 +388,7 @@ int daemon_run(const struct daemon_options *options)
 		loop_turn(&daemon->loop, users_are_waiting(&daemon->clients.users),
 		          member_deadline(daemon->member));
 		clients_turn(daemon);
+		listeners_turn(daemon);
 		loop_serve_timers(&daemon->loop);
 	}
 	close_all(daemon);

@@ -32,6 +32,7 @@ enum {
 	PROBE_S_MAX = 32767, /* the longest time between probes that the system allows */
 	LOCK_MS = 2000,      /* how long another node in this folder may take to open its socket */
 	LOCK_PAUSE_MS = 5,
+	ACCEPTS_MAX = 16, /* the most clients that are accepted in a turn of the loop */
 };
 
 /* Refuses one client, because there is no descriptor left for it. Uses the spare descriptor to
@@ -140,16 +141,15 @@ static void read_groups(struct client *client, uint32_t primary)
 	client->subject.gids_count = count + 1;
 }
 
-static void on_unix_client(struct loop_watch *watch, uint32_t events)
+static bool accept_unix(struct listener *listener)
 {
 	struct ucred who = {.uid = SUBJECT_NOBODY};
 	socklen_t who_size = sizeof(who);
 	char command[NODE_COMMAND_MAX + 1] = "";
-	struct client *client = accept_client((struct listener *)watch);
+	struct client *client = accept_client(listener);
 
-	(void)events;
 	if (client == NULL)
-		return;
+		return false;
 	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0) {
 		read_command_line(who.pid, command, sizeof(command));
 		read_groups(client, who.gid);
@@ -158,6 +158,7 @@ static void on_unix_client(struct loop_watch *watch, uint32_t events)
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
 	                                           .command = command});
+	return true;
 }
 
 /* Makes the kernel notice within the timeout that a client's host is gone: by probes while the
@@ -178,17 +179,16 @@ static void watch_over(int fd, uint64_t timeout_ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
 }
 
-static void on_tcp_client(struct loop_watch *watch, uint32_t events)
+static bool accept_tcp(struct listener *listener)
 {
 	struct sockaddr_storage address;
 	socklen_t address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?", command[sizeof(host) + 16];
 	int on = 1;
-	struct client *client = accept_client((struct listener *)watch);
+	struct client *client = accept_client(listener);
 
-	(void)events;
 	if (client == NULL)
-		return;
+		return false;
 	client->tcp = true;
 	client->subject.uid = SUBJECT_NOBODY;
 	if (client->daemon->credentials != NULL)
@@ -202,6 +202,34 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 	/* the process id is not known */
 	client_begin(client, &(struct node_client){
 	                             .pid = UINT32_MAX, .uid = UINT32_MAX, .command = command});
+	return true;
+}
+
+static void on_listener_ready(struct loop_watch *watch, uint32_t events)
+{
+	(void)events;
+	((struct listener *)watch)->ready = true;
+}
+
+/* Accepts one client in a turn of the loop. While clients wait for their turn, a turn is long, so
+ * several are accepted: a user who connects must not wait for long behind one who connects often. */
+static void accept_clients(struct listener *listener)
+{
+	int count = 0;
+
+	if (!listener->ready)
+		return;
+	listener->ready = false;
+	loop_read_clock(&listener->daemon->loop);
+	while (listener->accept(listener) && ++count < ACCEPTS_MAX &&
+	       users_are_waiting(&listener->daemon->clients.users))
+		;
+}
+
+void listeners_turn(struct daemon *daemon)
+{
+	accept_clients(&daemon->listeners.local);
+	accept_clients(&daemon->listeners.tcp);
 }
 
 /* --- listening --- */
@@ -245,9 +273,12 @@ static bool is_served(const struct sockaddr_un *address)
 
 /* The listener owns the descriptor from now on. */
 static void serve_listener(struct daemon *daemon, struct listener *listener, int fd,
-                           void (*on_client)(struct loop_watch *watch, uint32_t events))
+                           bool (*accept)(struct listener *listener))
 {
-	*listener = (struct listener){.watch = {.fd = fd, .ready = on_client}, .daemon = daemon};
+	*listener =
+	        (struct listener){.watch = {.fd = fd, .notes = true, .ready = on_listener_ready},
+	                          .daemon = daemon,
+	                          .accept = accept};
 	loop_add(&daemon->loop, &listener->watch, EPOLLIN);
 }
 
@@ -327,7 +358,7 @@ static int open_unix_locked(struct daemon *daemon)
 		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path, strerror(error));
 		return -1;
 	}
-	serve_listener(daemon, &daemon->listeners.local, fd, on_unix_client);
+	serve_listener(daemon, &daemon->listeners.local, fd, accept_unix);
 	return 0;
 }
 
@@ -352,7 +383,7 @@ static int open_tcp(struct daemon *daemon)
 		         address->port, socket_error(error));
 		return -1;
 	}
-	serve_listener(daemon, &daemon->listeners.tcp, fd, on_tcp_client);
+	serve_listener(daemon, &daemon->listeners.tcp, fd, accept_tcp);
 	return 0;
 }
 

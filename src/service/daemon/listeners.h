@@ -16,6 +16,9 @@ struct listener {
 	/* Must be the first member; a descriptor of -1 means that there is no such listener. */
 	struct loop_watch watch;
 	struct daemon *daemon;
+	bool ready; /* a client waits to be accepted */
+	/* Accepts one client; returns false if none waits, or if it cannot be accepted. */
+	bool (*accept)(struct listener *listener);
 };
 
 struct listeners {
@@ -36,6 +39,9 @@ void listeners_init(struct listeners *listeners);
 /* Opens the listeners. Returns 0, or -1 after logging the reason. If a killed node has left its
  * socket, daemon->serve_at is set. */
 int listeners_open(struct daemon *daemon);
+/* Accepts clients, if some wait. Call it in each turn of the loop, after other clients were served:
+ * one of them may have gone and made room. */
+void listeners_turn(struct daemon *daemon);
 /* Stops accepting clients until listeners_resume. */
 void listeners_pause(struct daemon *daemon);
 /* Call it when a client has gone, or some time has passed: there may be room for clients again. */
