@@ -27,6 +27,10 @@
 	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
 	X(BATON_ELEADERS, -19, "too many clients lead or campaign here")                           \
 	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
+	X(BATON_EUSERLOCKS, -21,                                                                   \
+	  "this user holds or waits for 7/8 of --max-locks here: the rest is for other users")     \
+	X(BATON_EUSERLEADERS, -22,                                                                 \
+	  "this user leads or campaigns 57344 times here: the rest is for other users")            \
 	/* Errors of the client library. */                                                        \
 	X(BATON_EMEMORY, -40, "out of memory")                                                     \
 	X(BATON_EADDRESS, -41, "an address is the path of a socket, or HOST:PORT")                 \

@@ -594,14 +594,31 @@ class Limits(unittest.TestCase):
     def test_too_many_locks_are_refused_until_a_new_epoch_has_begun(self):
         with Cluster(1, "--max-locks", "10") as cluster, cluster[0].client() as client:
             epoch = cluster[0].status()["epoch"]
-            fences = [client.call("LOCK", f"lock-{number}") for number in range(11)]
-            refused = [fence for fence in fences if isinstance(fence, Wrong)]
-            self.assertIn("LOCKS too many locks are in use here in this epoch", refused)
-            for number in range(11):
+            fences = []
+            for number in range(10):
+                fences.append(client.call("LOCK", f"lock-{number}"))
                 client.call("UNLOCK", f"lock-{number}")
-            self.assertGreater(until("there is room again", lambda: self.fence(client, "lock-10")), max(
-                fence for fence in fences if isinstance(fence, int)))
+            self.assertEqual(client.call("LOCK", "lock-10"), "LOCKS too many locks are in use here in this epoch")
+            self.assertGreater(until("there is room again", lambda: self.fence(client, "lock-10")), max(fences))
             self.assertGreater(cluster[0].status()["epoch"], epoch)
+
+    def test_one_user_cannot_have_all_locks(self):
+        """Nor can it make one epoch after the other, which would interrupt all members."""
+        port = free_port()
+        with Cluster(1, "--max-locks", "16", "--clients", f"127.0.0.1:{port}") as cluster, Client(("127.0.0.1", port)) as greedy, \
+                cluster[0].client() as other:
+            epoch = cluster[0].status()["epoch"]
+            replies = [greedy.call("LOCK", f"lock-{number}") for number in range(16)]
+            self.assertEqual(set(replies[14:]),
+                             {"USERLOCKS this user holds or waits for 7/8 of --max-locks here: the rest is for other users"})
+            self.assertEqual(replies[13] > 0 and cluster[0].status()["epoch"], epoch)
+            self.assertGreater(min(other.call("LOCK", f"other-{number}") for number in range(2)), 0)
+            # Now all 16 are in use. A new epoch would not help.
+            for _ in range(100):
+                self.assertEqual(other.call("LOCK", "other-2"), "LOCKS too many locks are in use here in this epoch")
+            self.assertEqual(cluster[0].status()["epoch"], epoch)
+            self.assertEqual(greedy.call("UNLOCK", "lock-0"), 1)
+            self.assertGreater(greedy.call("LOCK", "lock-0"), 0)
 
     @staticmethod
     def fence(client, lock):

@@ -622,10 +622,8 @@ static void test_limits_are_errors(void **state)
 	assert_int_equal(nodes_lock(&nodes, 0, session[2], "x"), BATON_EWAITERS);
 	assert_int_equal(nodes_elect(&nodes, 0, session[2], "y", "v"), 0);
 	assert_int_equal(nodes_elect(&nodes, 0, session[3], "y", "v"), BATON_ELEADERS);
-	assert_int_equal(nodes.bumps, 0);
 	assert_int_equal(nodes_lock(&nodes, 0, session[3], "z"), BATON_ELOCKS);
-	assert_int_equal(nodes_lock(&nodes, 0, session[3], "z"), BATON_ELOCKS);
-	assert_int_equal(nodes.bumps, 1); /* the node has said once that the epoch should end */
+	assert_int_equal(nodes.bumps, 0); /* both locks are in use, so a new epoch would not help */
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], false, "x"), 0);
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], true, "x"), BATON_ESUBSCRIPTIONS);
 	assert_int_equal(nodes_subscribe(&nodes, 0, session[3], false, "x"), 0);
@@ -637,6 +635,72 @@ static void test_limits_are_errors(void **state)
 	/* A leader that resigns makes room for another. */
 	assert_int_equal(nodes_unlock(&nodes, 0, session[2], "y"), 1);
 	assert_int_equal(nodes_elect(&nodes, 0, session[2], "y", "v"), 0);
+}
+
+static uint64_t open_as(struct node_user *user)
+{
+	uint64_t session = nodes_open(&nodes, 0);
+
+	node_session_user(nodes.node[0], session_id(session), user);
+	return session;
+}
+
+static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
+{
+	struct node_user user = {0}, other = {0};
+	char name[8];
+
+	(void)state;
+	nodes.options.limits.locks = 16;
+	nodes_start(&nodes, "central", 1);
+	uint64_t a = open_as(&user), b = open_as(&user), c = open_as(&other);
+	assert_int_equal(user.sessions, 2);
+	for (int i = 0; i < 13; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		assert_int_equal(nodes_lock(&nodes, 0, a, name), 0);
+		assert_string_not_equal(nodes_said(&nodes, a), "");
+	}
+	/* A lock that the user waits for counts, too. */
+	assert_int_equal(nodes_lock(&nodes, 0, b, "x0"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "y"), BATON_EUSERLOCKS);
+	assert_int_equal(nodes_elect(&nodes, 0, a, "y", "v"), BATON_EUSERLOCKS);
+	assert_int_equal(user.leaders, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, c, "y"), 0);
+	assert_int_equal(other.locks, 1);
+	nodes_close(&nodes, 0, b);
+	assert_int_equal(user.locks, 13);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "z"), 0);
+	assert_int_equal(user.locks, 14);
+	nodes_close(&nodes, 0, a);
+	assert_int_equal(user.locks, 0);
+	assert_int_equal(user.sessions, 0);
+}
+
+static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **state)
+{
+	struct node_user user = {0}, other = {0};
+	char name[8];
+
+	(void)state;
+	nodes.options.limits.leaders = 8;
+	nodes_start(&nodes, "central", 1);
+	uint64_t a = open_as(&user), b = open_as(&user), c = open_as(&other);
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		assert_int_equal(nodes_elect(&nodes, 0, a, name, "v"), 0);
+		assert_string_not_equal(nodes_said(&nodes, a), "");
+	}
+	assert_int_equal(nodes_elect(&nodes, 0, b, "x0", "v"), 0);
+	assert_int_equal(nodes_elect(&nodes, 0, a, "y", "v"), BATON_EUSERLEADERS);
+	assert_int_equal(nodes_elect(&nodes, 0, c, "y", "v"), 0);
+	assert_int_equal(nodes_elect(&nodes, 0, c, "z", "v"), BATON_ELEADERS);
+	nodes_close(&nodes, 0, b);
+	assert_int_equal(user.leaders, 6);
+	assert_int_equal(nodes_unlock(&nodes, 0, a, "x0"), 1);
+	assert_int_equal(user.leaders, 5);
+	nodes_close(&nodes, 0, a);
+	assert_int_equal(user.leaders, 0);
+	assert_int_equal(user.sessions, 0);
 }
 
 static void test_a_lock_that_nobody_used_is_forgotten(void **state)
@@ -719,6 +783,8 @@ int main(void)
 	        TEST(test_wrong_commands_are_refused_and_change_nothing),
 	        TEST(test_a_session_is_never_used_again),
 	        TEST(test_limits_are_errors),
+	        TEST(test_one_user_leaves_an_eighth_of_the_locks_to_others),
+	        TEST(test_one_user_leaves_an_eighth_of_the_elections_to_others),
 	        TEST(test_a_lock_that_nobody_used_is_forgotten),
 	        TEST(test_options_that_are_wrong_are_said),
 	};

@@ -624,6 +624,27 @@ static void test_a_node_does_not_leave_before_a_lost_client_s_deadline(void **st
 	assert_int_equal(nodes.departures[0], 1);
 }
 
+/* Its client may still believe that it holds the lock. */
+static void test_what_an_orphan_holds_counts_as_its_users(void **state)
+{
+	struct node_user user = {0};
+	uint64_t left;
+
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	uint64_t client = nodes_open(&nodes, 0);
+	node_session_user(nodes.node[0], session_id(client), &user);
+	ask_lease(0, client, &left);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	nodes_close(&nodes, 0, client);
+	nodes_pass(&nodes, left - 1);
+	assert_int_equal(user.sessions, 1);
+	assert_int_equal(user.locks, 1);
+	nodes_pass(&nodes, 1);
+	assert_int_equal(user.sessions, 0);
+	assert_int_equal(user.locks, 0);
+}
+
 static void test_without_leases_nothing_is_told_of_them(void **state)
 {
 	(void)state;
@@ -705,6 +726,7 @@ int main(void)
 	        TEST(test_a_client_that_never_asked_is_not_waited_for),
 	        TEST(test_what_a_lost_client_holds_is_not_broken_early),
 	        TEST(test_a_node_does_not_leave_before_a_lost_client_s_deadline),
+	        TEST(test_what_an_orphan_holds_counts_as_its_users),
 	        TEST(test_without_leases_nothing_is_told_of_them),
 	        TEST(test_nothing_is_granted_to_whom_too_little_is_left),
 	        TEST(test_whom_enough_is_left_is_granted),

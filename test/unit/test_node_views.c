@@ -606,16 +606,24 @@ static void test_at_the_bound_a_link_is_not_read_and_nothing_is_lost(void **stat
 	}
 }
 
+/* A session locks this at a, and unlocks it. */
+static void use(uint64_t session, const char *name)
+{
+	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
+	assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
+	assert_string_not_equal(nodes_said(&nodes, session), "");
+}
+
 /* A full table is no reason to lose a message: it waits, and the epoch should end. */
 static void test_a_message_for_one_lock_too_many_waits(void **state)
 {
 	(void)state;
 	nodes.options.limits.locks = 2;
 	nodes_start(&nodes, "central", 3);
-	uint64_t one = nodes_open(&nodes, 0), two = nodes_open(&nodes, 0),
-	         far = nodes_open(&nodes, 1), also = nodes_open(&nodes, 1);
-	assert_int_equal(nodes_lock(&nodes, 0, one, "x"), 0);
-	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), 0);
+	uint64_t one = nodes_open(&nodes, 0), far = nodes_open(&nodes, 1),
+	         also = nodes_open(&nodes, 1);
+	use(one, "x");
+	use(one, "y");
 	assert_int_equal(nodes_lock(&nodes, 1, far, "z"), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, far), "");
@@ -623,14 +631,39 @@ static void test_a_message_for_one_lock_too_many_waits(void **state)
 	/* Later messages of the same member do not overtake it, even if there were room. */
 	assert_int_equal(nodes_lock(&nodes, 1, also, "x"), 0);
 	nodes_deliver_all(&nodes);
-	nodes_unlock(&nodes, 0, one, "x");
-	nodes_unlock(&nodes, 0, two, "y");
-	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, also), "");
 	nodes_view(&nodes);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
 	assert_string_equal(nodes_said(&nodes, also), "fence 2:1");
+}
+
+/* If the table is full of locks in use, a new epoch would not help: the message does not wait. But
+ * locks that were added in this way, and are not used any more, are a reason for a new epoch. */
+static void test_a_message_for_a_table_full_of_locks_in_use_does_not_wait(void **state)
+{
+	(void)state;
+	nodes.options.limits.locks = 2;
+	nodes_start(&nodes, "central", 3);
+	uint64_t one = nodes_open(&nodes, 0), far = nodes_open(&nodes, 1),
+	         also = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, one, "x"), 0);
+	assert_string_equal(nodes_said(&nodes, one), "fence 1:1");
+	assert_int_equal(nodes_lock(&nodes, 0, one, "y"), 0);
+	assert_int_equal(nodes_lock(&nodes, 1, far, "z"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, far), "fence 1:1");
+	assert_int_equal(nodes.bumps, 0);
+	assert_int_equal(nodes_lock(&nodes, 1, also, "w"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, also), "");
+	assert_int_equal(nodes.bumps, 1);
+	/* Now a knows that b uses z. */
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, also), "fence 2:1");
+	nodes_pass(&nodes, 3 * NODE_BUMP_NS);
+	assert_int_equal(nodes.bumps, 1);
 }
 
 /* The same for a TOUCH: no other message would show that the home's table is full. */
@@ -642,26 +675,26 @@ static void test_a_touch_for_one_lock_too_many_waits(void **state)
 	uint64_t near = nodes_open(&nodes, 0), far = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_lock(&nodes, 0, near, nodes_name_at(&nodes, 0, 0)), 0);
 	cut_all(true); /* the token of that lock does not get to b, whose table is empty */
+	nodes_close(&nodes, 0, near);
 	assert_int_equal(nodes_lock(&nodes, 1, far, nodes_name_at(&nodes, 0, 1)), 0);
 	nodes.link[1][0].cut = false;
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes.bumps, 1);
-	nodes_close(&nodes, 0, near);
 	nodes_view(&nodes);
 	cut_all(false);
 	nodes_pass(&nodes, 100 * MILLISECOND);
 	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
 }
 
-/* The voters may not have heard the BUMP, so the node repeats it. But a table that stays full must
- * not end one epoch after the other. */
+/* The voters may not have heard the BUMP, so the node repeats it. But a small table must not end one
+ * epoch after the other. */
 static void test_bump_is_said_every_second_until_the_epoch_ends(void **state)
 {
 	(void)state;
 	nodes.options.limits.locks = 1;
 	nodes_start(&nodes, "central", 1);
 	uint64_t one = nodes_open(&nodes, 0), two = nodes_open(&nodes, 0);
-	assert_int_equal(nodes_lock(&nodes, 0, one, "x"), 0);
+	use(one, "x");
 	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
 	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
 	assert_int_equal(nodes.bumps, 1);
@@ -671,10 +704,39 @@ static void test_bump_is_said_every_second_until_the_epoch_ends(void **state)
 	assert_int_equal(nodes.bumps, 2);
 	nodes_view(&nodes);
 	assert_true(nodes_deadline(&nodes) == NODE_NEVER);
-	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
+	use(two, "y");
+	assert_int_equal(nodes_lock(&nodes, 0, one, "x"), BATON_ELOCKS);
 	assert_int_equal(nodes.bumps, 2);
 	nodes_pass(&nodes, NODE_BUMP_NS);
 	assert_int_equal(nodes.bumps, 3);
+}
+
+/* Clients that use all locks of the table must not be able to end epochs: nothing would be free
+ * afterwards. Of 32 locks, more than two must be unused. */
+static void test_a_table_full_of_locks_in_use_ends_no_epoch(void **state)
+{
+	char name[8];
+
+	(void)state;
+	nodes.options.limits.locks = 32;
+	nodes_start(&nodes, "central", 1);
+	uint64_t session = nodes_open(&nodes, 0);
+	for (int i = 0; i < 32; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
+		assert_string_not_equal(nodes_said(&nodes, session), "");
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(nodes_lock(&nodes, 0, session, "y"), BATON_ELOCKS);
+		assert_int_equal(nodes.bumps, 0);
+		snprintf(name, sizeof(name), "x%d", i);
+		assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
+	}
+	assert_int_equal(nodes_lock(&nodes, 0, session, "y"), BATON_ELOCKS);
+	assert_int_equal(nodes.bumps, 1);
+	nodes_view(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 0, session, "y"), 0);
+	assert_string_equal(nodes_said(&nodes, session), "fence 2:1");
 }
 
 /* --- frames that are refused --- */
@@ -848,8 +910,10 @@ int main(void)
 	        TEST(test_a_frame_of_a_later_epoch_waits_for_the_view),
 	        TEST(test_at_the_bound_a_link_is_not_read_and_nothing_is_lost),
 	        TEST(test_a_message_for_one_lock_too_many_waits),
+	        TEST(test_a_message_for_a_table_full_of_locks_in_use_does_not_wait),
 	        TEST(test_a_touch_for_one_lock_too_many_waits),
 	        TEST(test_bump_is_said_every_second_until_the_epoch_ends),
+	        TEST(test_a_table_full_of_locks_in_use_ends_no_epoch),
 	        TEST(test_frames_of_strangers_are_refused),
 	        TEST(test_damaged_frames_do_no_harm),
 	        TEST(test_at_the_end_of_the_counter_nothing_is_granted),

@@ -28,6 +28,7 @@ struct client *client_of(struct daemon *daemon, uint64_t session)
 void client_enter(struct client *client)
 {
 	LIST_INSERT_HEAD(bucket_of(client->daemon, client->session), client, bucket);
+	node_session_user(client->daemon->node, client->session, user_at_node(client->user));
 }
 
 void client_leave(struct client *client)

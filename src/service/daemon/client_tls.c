@@ -75,11 +75,15 @@ static bool come_open(struct client *client)
 	client->subject.certificate = strdup(holder->name);
 	memory_must(client->subject.certificate != NULL);
 	/* Until now the client counted as anonymous. */
+	node_session_user(client->daemon->node, client->session, NULL);
 	user_leave(client->user);
 	client->user = user_enter(&client->daemon->clients.users, &client->subject,
 	                          client->daemon->options->user_sessions_max);
-	if (client->user != NULL)
+	if (client->user != NULL) {
+		node_session_user(client->daemon->node, client->session,
+		                  user_at_node(client->user));
 		return true;
+	}
 	buffer_append(&client->output, CLIENT_TOO_MANY_OF_USER,
 	              sizeof(CLIENT_TOO_MANY_OF_USER) - 1);
 	client_end(client);

@@ -137,6 +137,7 @@ static void close_all(struct daemon *daemon)
 	if (daemon->member != NULL)
 		member_destroy(daemon->member);
 	daemon->member = NULL;
+	users_free(&daemon->clients.users);
 	credentials_free(daemon->credentials);
 	archive_close(daemon->archive);
 	/* Close the listeners last: 'baton drain' waits for that, and after it another node may use

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A user exists only while it has a connection, so there are never more users than connections. */
+/* A user exists only while it has a connection, or a session whose connection is gone but which
+ * still holds something. */
 struct user {
 	LIST_ENTRY(user) entry;
 	struct user_queue queue;
 	uint32_t count; /* how many connections this user has */
+	struct node_user at_node;
 	uint32_t uid;
 	char certificate[]; /* the name in the certificate; "": none */
 };
@@ -30,15 +32,29 @@ void users_init(struct users *users)
 	TAILQ_INIT(&users->nobody.places);
 }
 
+/* The node does not say when the last session of a user ends that has lost its connection. So such
+ * a user is forgotten when another one is looked for. */
+static void forget_if_gone(struct user *user)
+{
+	if (user->count > 0 || user->at_node.sessions > 0)
+		return;
+	must(TAILQ_EMPTY(&user->queue.places));
+	LIST_REMOVE(user, entry);
+	free(user);
+}
+
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most)
 {
 	const char *certificate = subject->certificate != NULL ? subject->certificate : "";
 	struct user_bucket *bucket = bucket_of(users, subject->uid, certificate);
-	struct user *user;
+	struct user *user = NULL, *next;
 
-	LIST_FOREACH (user, bucket, entry) {
-		if (user->uid == subject->uid && strcmp(user->certificate, certificate) == 0)
-			break;
+	for (struct user *at = LIST_FIRST(bucket); at != NULL; at = next) {
+		next = LIST_NEXT(at, entry);
+		if (at->uid == subject->uid && strcmp(at->certificate, certificate) == 0)
+			user = at;
+		else
+			forget_if_gone(at);
 	}
 	if (user != NULL && user->count >= most)
 		return NULL;
@@ -56,11 +72,26 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 
 void user_leave(struct user *user)
 {
-	if (user == NULL || --user->count > 0)
+	if (user == NULL)
 		return;
-	must(TAILQ_EMPTY(&user->queue.places));
-	LIST_REMOVE(user, entry);
-	free(user);
+	user->count--;
+	forget_if_gone(user);
+}
+
+struct node_user *user_at_node(struct user *user)
+{
+	return &user->at_node;
+}
+
+void users_free(struct users *users)
+{
+	for (uint32_t i = 0; i < USERS_BUCKETS; i++) {
+		while (!LIST_EMPTY(&users->buckets[i])) {
+			struct user *user = LIST_FIRST(&users->buckets[i]);
+			LIST_REMOVE(user, entry);
+			free(user);
+		}
+	}
 }
 
 /* --- turns --- */

@@ -1,5 +1,6 @@
 /*
- * Counts the connections of each user, so that one user cannot take them all. A user is a uid or
+ * Counts what each user has, so that one user cannot take it all: the connections here, and the
+ * locks and elections at the node (struct node_user). A user is a uid or
  * the name in a certificate; all clients without either count as one user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
@@ -8,6 +9,7 @@
 #ifndef DAEMON_USERS_H
 #define DAEMON_USERS_H
 
+#include "node.h"
 #include "subject.h"
 
 #include <stdbool.h>
@@ -45,6 +47,10 @@ void users_init(struct users *users);
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most);
 /* Counts one connection less; it must not be in the user's queue. `user` may be NULL. */
 void user_leave(struct user *user);
+/* Returns what the user has at the node, for node_session_user. */
+struct node_user *user_at_node(struct user *user);
+/* Frees all users. The node must have ended. */
+void users_free(struct users *users);
 
 /* Puts the connection at the end of the queue, unless it is in a queue already. All connections
  * whose `user` is NULL share a queue, as if they had the same user. */

@@ -56,7 +56,7 @@ void leader_ended(struct node *node, struct live *live)
 	control_end(node, 0);
 	free(live->value);
 	live->value = NULL;
-	node->sessions.leaders_count--;
+	session_count_leader(&node->sessions, live->holder, -1);
 }
 
 int on_ended(struct node *node, const struct frame *frame)

@@ -63,6 +63,7 @@ struct live *live_get(struct lives *lives, struct lock *lock)
 	TAILQ_INIT(&live->queue);
 	STAILQ_INIT(&live->pending);
 	TAILQ_INSERT_TAIL(&lives->all, live, all);
+	lives->count++;
 	lock->live = live;
 	return live;
 }
@@ -74,6 +75,7 @@ void live_drop(struct lives *lives, struct live *live)
 		live_forget_probes(live);
 	live->lock->live = NULL;
 	TAILQ_REMOVE(&lives->all, live, all);
+	lives->count--;
 	SLIST_INSERT_HEAD(&lives->free, live, free);
 }
 

@@ -71,6 +71,7 @@ struct lives {
 	struct live_list all; /* all locks in use, oldest first */
 	SLIST_HEAD(, live) free;
 	SLIST_HEAD(, live_chunk) chunks;
+	uint32_t count;         /* all locks in use */
 	uint32_t held_count;    /* locks with a holder */
 	uint32_t waited_count;  /* locks that clients wait for and nobody here holds */
 	uint64_t waiters_count; /* the number of clients in the queues of all locks */
@@ -87,6 +88,7 @@ static inline void live_enqueue(struct lives *lives, struct live *live, struct s
 {
 	session->waits = live;
 	TAILQ_INSERT_TAIL(&live->queue, session, queue);
+	session_count_lock(session, 1);
 	lives->waiters_count++;
 	lives->waited_count += live->waiters_count++ == 0 && live->holder == NULL;
 	live->firm_count += session->patience != NODE_NOWAIT;
@@ -96,6 +98,7 @@ static inline void live_dequeue(struct lives *lives, struct live *live, struct s
 {
 	TAILQ_REMOVE(&live->queue, session, queue);
 	session->waits = NULL;
+	session_count_lock(session, -1);
 	lives->waiters_count--;
 	lives->waited_count -= --live->waiters_count == 0 && live->holder == NULL;
 	live->firm_count -= session->patience != NODE_NOWAIT;
@@ -104,6 +107,7 @@ static inline void live_dequeue(struct lives *lives, struct live *live, struct s
 static inline void live_add_hold(struct lives *lives, struct live *live, struct session *session)
 {
 	live->holder = session;
+	session_count_lock(session, 1);
 	lives->held_count++;
 	lives->waited_count -= live->waiters_count > 0;
 	LIST_INSERT_HEAD(&session->holds, live, held);
@@ -112,6 +116,7 @@ static inline void live_add_hold(struct lives *lives, struct live *live, struct 
 static inline void live_end_hold(struct lives *lives, struct live *live)
 {
 	LIST_REMOVE(live, held);
+	session_count_lock(live->holder, -1);
 	live->holder = NULL;
 	lives->held_count--;
 	lives->waited_count += live->waiters_count > 0;

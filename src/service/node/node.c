@@ -486,6 +486,14 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
 	return session_open(&node->sessions, client)->id;
 }
 
+void node_session_user(struct node *node, uint64_t id, struct node_user *user)
+{
+	struct session *session = session_find(&node->sessions, id);
+
+	if (session != NULL)
+		session_set_user(session, user);
+}
+
 void node_session_linger(struct node *node, uint64_t id)
 {
 	struct session *session = session_find(&node->sessions, id);
@@ -677,6 +685,8 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		return error;
 	if (value_size > NODE_VALUE_MAX)
 		return BATON_EVALUE;
+	if (session->user != NULL && session->user->leaders >= node_share(node->limits.leaders))
+		return BATON_EUSERLEADERS;
 	if (node->sessions.leaders_count >= node->limits.leaders)
 		return BATON_ELEADERS;
 	/* Allocate one byte more, because malloc(0) may return NULL, and NULL means no value. */
@@ -685,7 +695,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 	if (value_size != 0)
 		memcpy(session->value, value, value_size);
 	session->value_size = (uint32_t)value_size;
-	node->sessions.leaders_count++;
+	session_count_leader(&node->sessions, session, 1);
 	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, patience,
 	                   timeout_ns);
 	if (error != 0 || (session->waits == NULL && session->value != NULL))

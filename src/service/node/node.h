@@ -285,6 +285,26 @@ struct node_client {
 /* Returns the id of a new session, which is never 0 and never used again; or 0 if the limit of
  * sessions is reached. */
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
+
+/* What all sessions of one user have at this node. The driver owns it, begins with zeros, and keeps
+ * it as long as `sessions` is not 0. */
+struct node_user {
+	uint32_t sessions;
+	uint32_t locks;   /* how many locks the sessions hold or wait for */
+	uint32_t leaders; /* how many elections the sessions lead or campaign for */
+};
+
+/* Returns how much of a limit one user may have; the rest is kept for others. */
+enum { NODE_KEPT_ONE_IN = 8 };
+static inline uint32_t node_share(uint32_t limit)
+{
+	return limit - limit / NODE_KEPT_ONE_IN;
+}
+
+/* From now on, what the session has counts as this user's, who may have a share of what the limits
+ * allow (node_share); NULL, as at first: it is nobody's. The session must hold nothing and wait for
+ * nothing. An unknown session is ignored. */
+void node_session_user(struct node *node, uint64_t session, struct node_user *user);
 /* Closes a session: its locks are released, its wait is withdrawn, and its pending command gets no
  * reply. An unknown session is ignored. See node_session_lease for clients that may still believe
  * that they hold something. */
@@ -350,8 +370,8 @@ enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
  *
  * NODE_NOWAIT is answered within NODE_NOWAIT_NS. NODE_TIMEOUT is answered within NODE_SILENCE_NS
  * after the timeout, because the other members are asked only then. Errors: BATON_EHELD,
- * BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the node drops out of the
- * view goes on waiting.
+ * BATON_EWAITERS, BATON_ELOCKS, BATON_EUSERLOCKS, BATON_ENOVIEW. A client that waits when the node
+ * drops out of the view goes on waiting.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
@@ -360,7 +380,7 @@ int node_lock(struct node *node, uint64_t session, const char *name, size_t name
  * Asks for a lock as node_lock does, and publishes the value. The reply is the fence, once every
  * member has acknowledged who leads or has left the view. If the lock was taken away before that,
  * the reply is REPLY_ERROR with BATON_ELOST. The other replies to node_lock are possible too.
- * Errors: those of node_lock, BATON_EVALUE, BATON_ELEADERS.
+ * Errors: those of node_lock, BATON_EVALUE, BATON_ELEADERS, BATON_EUSERLEADERS.
  */
 int node_elect(struct node *node, uint64_t session, const char *name, size_t name_size,
                const void *value, size_t value_size, enum node_patience patience,

@@ -68,6 +68,13 @@ static uint32_t count_messages(const struct frame *frame)
 	return count;
 }
 
+/* Is there room for `count` locks of which another member sends messages? If the table is full of
+ * locks in use, there is: to wait for a new epoch would be in vain. */
+static bool admits(const struct node *node, uint32_t count)
+{
+	return table_has_room(node, count) || !table_is_stale(node);
+}
+
 /* Is there room for the locks that are not known yet and for the messages that must wait? */
 static bool has_room(const struct node *node, const struct frame *frame)
 {
@@ -85,8 +92,7 @@ static bool has_room(const struct node *node, const struct frame *frame)
 		else if (lock->live != NULL && lock->live->closed_by != 0)
 			bytes += sizeof(struct parcel) + framed.letter.size;
 	}
-	return table_has_room(node, locks) &&
-	       (bytes == 0 || backlog_has_room(&node->backlog, bytes));
+	return admits(node, locks) && (bytes == 0 || backlog_has_room(&node->backlog, bytes));
 }
 
 static int take_message(struct node *node, const struct framed *framed)
@@ -177,7 +183,7 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 		return BATON_EMESSAGE;
 	if (!node->view.active)
 		return keep(node, arrival, frame);
-	if (table_find(node, name.bytes, name.size, hash) == NULL && !table_has_room(node, 1)) {
+	if (table_find(node, name.bytes, name.size, hash) == NULL && !admits(node, 1)) {
 		trouble_bump(node);
 		return keep(node, arrival, frame);
 	}

@@ -18,8 +18,18 @@ void sessions_init(struct sessions *sessions)
 	sessions->slot_free = UINT32_MAX;
 }
 
+void session_set_user(struct session *session, struct node_user *user)
+{
+	if (session->user != NULL)
+		session->user->sessions--;
+	session->user = user;
+	if (user != NULL)
+		user->sessions++;
+}
+
 static void free_memory(struct session *session)
 {
+	session_set_user(session, NULL);
 	question_forget(&session->question);
 	free(session->command_line);
 	free(session->value);

@@ -24,6 +24,7 @@ enum command {
 
 struct session {
 	uint64_t id;
+	struct node_user *user; /* the user whose locks the session's count as, or NULL */
 	uint32_t pid, uid;
 	char *command_line;   /* the command line of the client's process, or NULL */
 	enum command command; /* the command that was not answered yet */
@@ -92,6 +93,25 @@ static inline struct session *session_find(const struct sessions *sessions, uint
 static inline struct session *session_of_timer(struct timer *timer)
 {
 	return (struct session *)(void *)((char *)timer - offsetof(struct session, timer));
+}
+
+/* The session must hold nothing and wait for nothing. */
+void session_set_user(struct session *session, struct node_user *user);
+
+/* Call it when the session begins (1) or ceases (-1) to hold a lock or to wait for it. */
+static inline void session_count_lock(struct session *session, int change)
+{
+	if (session->user != NULL)
+		session->user->locks += (uint32_t)change;
+}
+
+/* The same for an election that it leads or campaigns for. */
+static inline void session_count_leader(struct sessions *sessions, struct session *session,
+                                        int change)
+{
+	sessions->leaders_count += (uint32_t)change;
+	if (session->user != NULL)
+		session->user->leaders += (uint32_t)change;
 }
 
 /* Ends the pending command without a reply. */

@@ -18,6 +18,13 @@ bool table_has_room(const struct node *node, uint32_t count)
 	       node->limits.locks - node->table.count >= count;
 }
 
+enum { STALE_ONE_IN = 16 };
+
+bool table_is_stale(const struct node *node)
+{
+	return node->table.count - node->lives.count > node->limits.locks / STALE_ONE_IN;
+}
+
 struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash)
 {
 	const struct table *table = &node->table;

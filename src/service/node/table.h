@@ -23,8 +23,15 @@ void table_drop(struct node *node, struct lock *lock);
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
-/* Is there room for `count` more locks? Locks that other members hold are added without regard to
- * the limit, so the table may exceed it. */
+/* Is there room for `count` more locks? Locks that other members hold or ask for may be added
+ * without regard to the limit, so the table may exceed it. */
 bool table_has_room(const struct node *node, uint32_t count);
+/*
+ * Would a new epoch make room: are many locks not in use here? An epoch interrupts all members, so
+ * it must free more than a sixteenth of the limit. Otherwise clients that keep the table full could
+ * end one epoch after the other. As far as this node knows: other members may use these locks; they
+ * report them in the new epoch, and then they count as used here, too.
+ */
+bool table_is_stale(const struct node *node);
 
 #endif

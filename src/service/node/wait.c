@@ -13,7 +13,7 @@ void wait_drop_value(struct node *node, struct session *session)
 		return;
 	free(session->value);
 	session->value = NULL;
-	node->sessions.leaders_count--;
+	session_count_leader(&node->sessions, session, -1);
 }
 
 void wait_withdraw(struct node *node, struct session *session)
@@ -104,8 +104,11 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		return BATON_EHELD;
 	if (live != NULL && live->waiters_count >= node->limits.waiters)
 		return BATON_EWAITERS;
+	if (session->user != NULL && session->user->locks >= node_share(node->limits.locks))
+		return BATON_EUSERLOCKS;
 	if (lock == NULL && !table_has_room(node, 1)) {
-		trouble_bump(node);
+		if (table_is_stale(node))
+			trouble_bump(node);
 		return BATON_ELOCKS;
 	}
 	if (patience == NODE_NOWAIT && is_taken(live)) {
