@@ -294,7 +294,7 @@ int baton_grace(struct baton *baton, uint32_t grace_ms);
  * nobody else gets it until the connection ends, even if the time of baton_grace is over. This
  * applies to the present connection only and cannot be undone.
  *
- * Returns 0, or an error: BATON_EPENDING (the node has not answered within 200 ms; it will obey
+ * Returns 0, or an error: BATON_EREFUSED (no lock is held or being lost); BATON_EPENDING (the node has not answered within 200 ms; it will obey
  * when it reads the command); BATON_ECONNECTION (the session has ended, and its locks with it); or
  * one of the errors above. Never connects.
  */

@@ -485,8 +485,8 @@ class Breaking(unittest.TestCase):
 
     def test_or_says_that_it_goes_on(self):
         with Cluster(1, "--lease", "1s") as cluster, cluster[0].client() as holder:
-            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
             fence = holder.call("LOCK", "x*[")
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
             done = self.break_it(cluster, fence)
             self.assertEqual(done.returncode, 0)
             self.assertIn("has not stopped yet", done.stderr)

@@ -353,6 +353,10 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 {
 	(void)a;
 	(void)count;
+	/* Who may not take a lock has no use for it. */
+	if (node_session_holds(client->daemon->node, client->session) == 0)
+		return reply_wrong(client, "CLIENT STAY is for a session that holds a lock or is "
+		                           "losing one, and this one has none");
 	client_stay(client);
 	resp_simple(&client->output, "OK");
 	return true;

@@ -124,9 +124,7 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 			reload_begin(daemon);
 			continue;
 		}
-		daemon->hurried = daemon->leaving;
-		log_line(LEVEL_INFO, "SIG%s: leaving%s", sigabbrev_np((int)info.ssi_signo),
-		         daemon->hurried ? ", without waiting for clients that cannot stop" : "");
+		log_line(LEVEL_INFO, "SIG%s: leaving", sigabbrev_np((int)info.ssi_signo));
 		daemon_leave(daemon);
 	}
 }

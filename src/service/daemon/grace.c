@@ -36,13 +36,20 @@ static uint64_t end_of_grace(const struct client *client)
 
 void client_stay(struct client *client)
 {
+	struct daemon *daemon = client->daemon;
+	char who[CLIENT_DESCRIPTION_MAX];
+
 	if (client->stays)
 		return;
 	client->stays = true;
-	node_session_linger(client->daemon->node, client->session);
-	loop_timer_clear(&client->daemon->loop, &client->grace);
-	log_line(LEVEL_WARNING, "a client cannot stop what it runs: locks that it loses stay with "
-	                        "it until its connection ends");
+	node_session_stay(daemon->node, client->session);
+	loop_timer_clear(&daemon->loop, &client->grace);
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->stays, daemon->loop.now))
+		log_line(LEVEL_WARNING,
+		         "a client cannot stop what it runs: locks that it loses stay with it "
+		         "until its connection ends. End what it runs, or the client: %s",
+		         who);
 }
 
 void client_lost(struct client *client)

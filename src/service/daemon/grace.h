@@ -28,7 +28,7 @@ static inline uint64_t grace_margin_ms(uint64_t lease_ms)
  * client was told. */
 void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken from it are held back until its
- * connection ends. */
+ * connection ends, or this node: see leave.h. */
 void client_stay(struct client *client);
 /* LEASE: the client relies on the deadline that it was told. Locks that are taken from it are held
  * back until then. */

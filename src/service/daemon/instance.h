@@ -44,6 +44,7 @@ struct daemon {
 	struct log_limit refusals;
 	struct log_limit slow_disk;
 	struct log_limit denials; /* limits the lines about commands that rules forbid */
+	struct log_limit stays;   /* limits the lines about clients that cannot stop */
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:
@@ -66,8 +67,8 @@ struct daemon {
 	/* An operator has removed this node: it leaves the view, and goes on running. */
 	bool removed;
 	bool leaving;
-	/* The node was told twice to leave: clients that cannot stop are not waited for. */
-	bool hurried;
+	/* When the node leaves, clients that cannot stop are waited for until this time. */
+	uint64_t stay_deadline;
 	bool ended; /* the loop has no more turns */
 	int code;   /* what daemon_run returns */
 	/* When all clients have gone, the loop ends at this time at the latest. */

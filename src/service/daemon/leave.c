@@ -42,7 +42,8 @@ bool clients_are_stopping(const struct daemon *daemon)
 	const struct client *client;
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
-		if (client->told_lost && !client->closing && !(client->stays && daemon->hurried))
+		if (client->told_lost && !client->closing &&
+		    (!client->stays || daemon->loop.now < daemon->stay_deadline))
 			return true;
 	}
 	return false;
@@ -60,6 +61,22 @@ static void close_evicted(struct daemon *daemon)
 	}
 }
 
+/* The client cannot stop what it runs, so this node hands its locks on to nobody. But it ends: a
+ * client must not be able to keep it from that. What follows is as if the node was killed. */
+static void forsake(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	char who[CLIENT_DESCRIPTION_MAX];
+
+	client->forsaken = daemon->clients.forsakes = true;
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->stays, daemon->loop.now))
+		log_line(LEVEL_ERROR,
+		         "this node ends, but a client cannot stop what it runs: others can have "
+		         "its locks when this node's lease is over, even if it still runs: %s",
+		         who);
+}
+
 /* Closes the remaining clients when the last client that had to stop has stopped. Returns true when
  * all are closed. */
 static bool clients_are_gone(struct daemon *daemon)
@@ -74,9 +91,8 @@ static bool clients_are_gone(struct daemon *daemon)
 		/* The client ended its connection in this turn, so it has stopped. */
 		if (client->closing)
 			continue;
-		/* The client cannot stop what it runs, so nobody else may get its locks. */
-		client->forsaken = client->stays && client->told_lost;
-		clients->forsakes = clients->forsakes || client->forsaken;
+		if (client->stays && client->told_lost && !client->forsaken)
+			forsake(client);
 		close_or_end(client);
 	}
 	return clients->count == 0 && clients->orphans_count == 0;
@@ -171,7 +187,8 @@ void daemon_leave(struct daemon *daemon)
 	evict_clients(daemon);
 	member_leave(daemon->member, daemon->loop.now);
 	loop_timer_clear(&daemon->loop, &daemon->nag);
-	daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
+	daemon->stay_deadline = daemon->leave_deadline =
+	        daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
 	daemon->departure.due = on_departure;
 	loop_timer_set(&daemon->loop, &daemon->departure,
 	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);

@@ -3,6 +3,8 @@
  * the locks go to other clients that wait for them. When the node is out of the view, the loop
  * ends. Without a majority of the voters the loop ends after one lease; by then the others may give
  * away the locks of this node's clients.
+ *
+ * A client that cannot stop (CLIENT STAY) is waited for, too, but for one lease at most.
  */
 #ifndef DAEMON_LEAVE_H
 #define DAEMON_LEAVE_H
@@ -25,7 +27,7 @@ uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
  * clients' locks as when it leaves, and grants nothing. But the process keeps running: it may vote
  * until another voter takes its place, and it joins again when it is invited. */
 void daemon_removed(struct daemon *daemon, bool removed);
-/* Are there clients that were told to stop and have not stopped yet? */
+/* The node leaves: are there clients that were told to stop, and are waited for? */
 bool clients_are_stopping(const struct daemon *daemon);
 
 #endif

@@ -502,6 +502,14 @@ void node_session_linger(struct node *node, uint64_t id)
 		session->lingers = true;
 }
 
+void node_session_stay(struct node *node, uint64_t id)
+{
+	struct session *session = session_find(&node->sessions, id);
+
+	if (session != NULL)
+		session_stay(session);
+}
+
 bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_t now)
 {
 	struct live *next;

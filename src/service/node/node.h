@@ -305,6 +305,7 @@ static inline uint32_t node_share(uint32_t limit)
  * allow (node_share); NULL, as at first: it is nobody's. The session must hold nothing and wait for
  * nothing. An unknown session is ignored. */
 void node_session_user(struct node *node, uint64_t session, struct node_user *user);
+
 /* Closes a session: its locks are released, its wait is withdrawn, and its pending command gets no
  * reply. An unknown session is ignored. See node_session_lease for clients that may still believe
  * that they hold something. */
@@ -336,6 +337,10 @@ void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
  * session is ignored.
  */
 void node_session_linger(struct node *node, uint64_t session);
+/* Makes a session linger whose client cannot stop. From now on STATUS says so: NODE_CANNOT_STOP
+ * comes before the client's command line. */
+void node_session_stay(struct node *node, uint64_t session);
+#define NODE_CANNOT_STOP "cannot stop: "
 
 /* Takes all locks from a session, as BREAK does. `why` is the reason, and its text must stay valid.
  * Returns true if the session lingers and still holds something. */

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "whole.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,18 @@ struct session *session_open(struct sessions *sessions, const struct node_client
 	sessions->slots[slot].session = session;
 	sessions->count++;
 	return session;
+}
+
+void session_stay(struct session *session)
+{
+	char *command = session->command_line;
+	char text[NODE_COMMAND_MAX + 1];
+
+	session->lingers = true;
+	snprintf(text, sizeof(text), NODE_CANNOT_STOP "%s", command != NULL ? command : "");
+	session->command_line = strdup(text);
+	memory_must(session->command_line != NULL);
+	free(command);
 }
 
 void session_free(struct sessions *sessions, struct session *session)

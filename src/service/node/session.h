@@ -98,6 +98,9 @@ static inline struct session *session_of_timer(struct timer *timer)
 /* The session must hold nothing and wait for nothing. */
 void session_set_user(struct session *session, struct node_user *user);
 
+/* See node_session_stay. */
+void session_stay(struct session *session);
+
 /* Call it when the session begins (1) or ceases (-1) to hold a lock or to wait for it. */
 static inline void session_count_lock(struct session *session, int change)
 {
