@@ -150,7 +150,9 @@ static void command(struct target *target)
 		node_leader(node, session, name, 2, now);
 		break;
 	case 5:
-		node_status(node, session, which < 128 ? "n?" : NULL, 2, which, now);
+		node_status(node, session, which < 128 ? "n?" : NULL, 2,
+		            (struct node_bytes){which % 3 == 0 ? NULL : "\2n1\2?*", which % 3 * 3},
+		            which, now);
 		break;
 	case 6:
 		node_subscribe(node, session, which < 128, "n*", 2, now);

@@ -2,7 +2,7 @@
 import struct
 
 HELLO, REFUSAL, CALL = 1, 2, 6
-VERSION = 5 # the version number of the handshake
+VERSION = 6 # the version number of the handshake
 
 
 def hello(kind, version, body=b""):

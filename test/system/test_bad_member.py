@@ -211,6 +211,9 @@ class Kinds(Member):
             with self.subTest(word):
                 self.control(kind, word, b"")
 
+    def test_a_question_about_more_patterns_than_there_can_be_rules(self):
+        self.control(ASK_STATUS, "ASK_STATUS", numbers(1, 1, 0) + b"\1*" * 1025)
+
     def test_answers_with_too_few_bytes(self):
         for kind, word in ((TELL_LEADER, "TELL_LEADER"), (TELL_STATUS, "TELL_STATUS"), (EVENT, "EVENT"), (DROPPED, "DROPPED"),
                            (ANSWER, "ANSWER"), (TELL_STATES, "TELL_STATES")):

@@ -126,10 +126,12 @@ class Table(Nodes):
         self.assertIn("this rule is missing: allow a?b\\* lock", node.log())
 
     def test_info_has_what_was_counted_for_those_who_may_see_a_status(self):
-        for rule, counted in (("x lock anyone", False), ("x status anyone", True)):
+        for rule, counted, all_locks in (("x lock anyone", False, False), ("x status anyone", True, False), ("* status anyone", True, True)):
             text = self.client(self.node(rule)).call("INFO")
             self.assertIn("redis_mode:standalone", text)
             self.assertEqual("connected_clients" in text, counted)
+            for word in ("locks_held", "waiters", "grants_here", "messages_sent", "control_sent", "hold:"):
+                self.assertEqual(word in text, all_locks, word)
 
     def test_commands_end_with_77(self):
         node = self.node(f"mine lock uid:{ME}")
@@ -229,6 +231,47 @@ class Shown(Nodes):
             self.assertIsInstance(holder.call("LOCK", name), int)
         self.assertEqual(len(second.status()["locks"]), 2)
         self.assertEqual([lock["name"] for lock in first.status()["locks"]], ["open/1"])
+
+    def test_nothing_depends_on_locks_that_it_may_not_see(self):
+        def rules(index):
+            return [] if index else ["--allow", f"a/* status uid:{ME}"]
+
+        cluster = self.enterContext(Cluster(2, each=rules))
+        first, second = cluster.nodes
+        holder, asker = self.enterContext(second.client()), self.enterContext(first.client())
+        self.assertIsInstance(holder.call("LOCK", "a/own"), int)
+
+        def told():
+            questions = (("STATUS",), ("STATUS", "*"), ("STATUS", "*", "COUNT", "1"), ("STATUS", "[ab]*", "COUNT", "1"), ("STATUS", "b*"))
+            replies = [json.loads(asker.call(*words)) for words in questions]
+            for reply in replies:
+                for timed in (*reply["members"], *(lock["holder"] for lock in reply["locks"])):
+                    timed.pop("lease_ms", None)
+                    timed.pop("since_ms", None)
+            info = asker.call("INFO").split("\r\n")
+            changing = ("used_", "lease_left", "member0", "uptime", "sessions", "connected")
+            refusals = [asker.call(*words) for words in (("BREAK", "b/1", "1"), ("LOCK", "b/1", "NOWAIT"), ("LEADER", "b/1"),
+                                                         ("SUBSCRIBE", "b/1"), ("UNLOCK", "b/1"))]
+            return replies, [line for line in info if not line.startswith(changing)], refusals
+
+        before = told()
+        self.assertEqual([[lock["name"] for lock in reply["locks"]] for reply in before[0]], [["a/own"]] * 4 + [[]])
+        hidden = [self.enterContext(node.client()) for node in (second, second)]
+        for index, client in enumerate(hidden):
+            self.assertIsInstance(client.call("ELECT", f"b/{index}", "value"), int)
+        self.assertEqual(len(second.status()["locks"]), 3)
+        hidden[0].send("LOCK", "b/1")
+        until("it waits", lambda: any(lock["waiters"] for lock in second.status()["locks"]))
+        self.assertEqual(told(), before)
+
+    def test_one_s_own_locks_are_shown_however_many_others_there_are(self):
+        node = self.node("* lock anyone", f"own status uid:{ME}")
+        client = self.client(node)
+        for index in range(1001):
+            client.send("LOCK", f"other/{index}")
+        self.assertTrue(all(isinstance(client.read(), int) for _ in range(1001)))
+        client.call("LOCK", "own")
+        self.assertEqual([lock["name"] for lock in json.loads(client.call("STATUS"))["locks"]], ["own"])
 
     def test_events_are_those_of_locks_that_it_may_observe(self):
         node = self.node(f"* lock,elect uid:{ME}", f"a/* observe uid:{ME}")

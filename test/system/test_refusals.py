@@ -110,8 +110,8 @@ class Strangers(unittest.TestCase):
             connection.sendall(hello(kind, 3, b"whatever comes then"))
             answer, version, text = read_hello(connection)
             self.assertEqual((answer, version), (REFUSAL, VERSION))
-            self.assertEqual(text, b"it speaks version 3 of the protocol between nodes, and this node speaks version 5")
-        self.node.says("127.0.0.1: it speaks version 3 of the protocol between nodes, and this node speaks version 5")
+            self.assertEqual(text, b"it speaks version 3 of the protocol between nodes, and this node speaks version 6")
+        self.node.says("127.0.0.1: it speaks version 3 of the protocol between nodes, and this node speaks version 6")
 
         with socket.create_server(("127.0.0.1", self.cluster.ports[1])) as listener:
             listener.settimeout(30)
@@ -122,7 +122,7 @@ class Strangers(unittest.TestCase):
                 kind, _, text = read_hello(answered)
             self.assertEqual(kind, REFUSAL)
             self.node.says(f"n2, 127.0.0.1:{self.cluster.ports[1]}: it speaks version 7 of the protocol between nodes, and "
-                           "this node speaks version 5")
+                           "this node speaks version 6")
             answered, _ = listener.accept()
             with answered:
                 read_hello(answered)

@@ -56,7 +56,7 @@ static void test_a_hello_is_read_as_it_was_written(void **state)
 static void test_the_bytes_of_a_hello(void **state)
 {
 	static const uint8_t bytes[] = {57,  0,   0,   0,   1,                     /* HELLO */
-	                                'b', 'a', 't', 'o', 'n', 5,   0,   0,   0, /* version 5 */
+	                                'b', 'a', 't', 'o', 'n', 6,   0,   0,   0, /* version 6 */
 	                                255, 255, 255, 255, 255, 255, 255, 255,    /* cluster */
 	                                8,   7,   6,   5,   4,   3,   2,   1,      /* setup */
 	                                3,   0,   0,   0,   0,   0,   0,   0,      /* process */
@@ -138,15 +138,15 @@ static void test_nonsense_is_recognised_early(void **state)
 	                 HELLO_NONSENSE);
 	/* A record with our version, but an impossible length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
-	                       "baton\x05\0\0\0",
+	                       "baton\x06\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 	assert_int_equal(greet("\x00\x10\0\0\x01"
-	                       "baton\x05\0\0\0",
+	                       "baton\x06\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 	assert_int_equal(greet("\x00\x04\0\0\x02"
-	                       "baton\x05\0\0\0",
+	                       "baton\x06\0\0\0",
 	                       14),
 	                 HELLO_NONSENSE);
 }

@@ -574,7 +574,8 @@ static void test_wrong_commands_are_refused_and_change_nothing(void **state)
 	assert_int_equal(node_break(node, id, "x", 1, UINT64_C(1) << 53, now), BATON_EFENCE);
 	assert_int_equal(node_leader(node, id, name, 256, now), BATON_ENAME);
 	assert_int_equal(node_subscribe(node, id, true, "", 0, now), BATON_ENAME);
-	assert_int_equal(node_status(node, id, name, 256, 0, now), BATON_ENAME);
+	assert_int_equal(node_status(node, id, name, 256, (struct node_bytes){NULL, 0}, 0, now),
+	                 BATON_ENAME);
 	assert_int_equal(nodes_unlock(&nodes, 1, session, "x"), 0);
 	assert_int_equal(nodes.frames, 0);
 	assert_int_equal(nodes.said_count, 0);

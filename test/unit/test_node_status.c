@@ -3,13 +3,21 @@
  */
 #include "../lib/node_fixture.h"
 
+#include "glob.h"
+#include "random.h"
+#include "sights.h"
+
+/* The client may see every lock. */
+static const struct node_bytes everything = {NULL, 0};
+
 /* Asks for the status, and takes it before any other effect. */
 static void ask_status(uint32_t i, const char *pattern, uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, i);
 
 	assert_int_equal(node_status(nodes.node[i], session_id(session), pattern,
-	                             pattern != NULL ? strlen(pattern) : 0, count, nodes.now),
+	                             pattern != NULL ? strlen(pattern) : 0, everything, count,
+	                             nodes.now),
 	                 0);
 	nodes_take(&nodes, i);
 }
@@ -33,7 +41,8 @@ static void ask_nobody_else(uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, 0);
 
-	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, count, nodes.now),
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, everything, count,
+	                             nodes.now),
 	                 0);
 }
 
@@ -486,12 +495,112 @@ static void test_status_by_pattern_and_count(void **state)
 		assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), name), 0);
 	}
 	uint64_t session = nodes_open(&nodes, 0);
-	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 0, nodes.now), 0);
+	assert_int_equal(
+	        node_status(nodes.node[0], session_id(session), "x*", 2, everything, 0, nodes.now),
+	        0);
 	const struct node_status *status = take_status(0);
 	assert_int_equal(status->locks_count, 10);
-	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 3, nodes.now), 0);
+	assert_int_equal(
+	        node_status(nodes.node[0], session_id(session), "x*", 2, everything, 3, nodes.now),
+	        0);
 	status = take_status(0);
 	assert_int_equal(status->locks_count, 3);
+}
+
+/* The clients of both members hold many locks that the asker may not see, and one each that it may.
+ * Neither the pattern nor the count tells the asker anything about the others. */
+static void test_locks_that_the_asker_may_not_see_have_no_effect(void **state)
+{
+	enum { HIDDEN = 8 };
+	static const struct {
+		const char *pattern;
+		struct node_bytes seen;
+		uint32_t count;
+		uint32_t shown;
+	} asked[] = {
+	        {NULL, {"\5own/*", 6}, 1, 2},
+	        {"*", {"\5own/*", 6}, 1, 2},
+	        {"[ho]*", {"\5own/*", 6}, 1, 2},
+	        {"hidden*", {"\5own/*", 6}, 1, 0},
+	        {NULL, {"\1x\5own/*\2y*", 11}, 0, 2},
+	        {NULL, {"\5own/b", 6}, 0, 1},
+	        {NULL, {"", 0}, 0, 0},
+	        {"o*", {"\1*", 2}, 1, 2},
+	};
+
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		char name[16];
+		for (unsigned k = 0; k < HIDDEN; k++) {
+			snprintf(name, sizeof(name), "hidden/%u-%u", i, k);
+			nodes_lock(&nodes, i, nodes_open(&nodes, i), name);
+			nodes_deliver_all(&nodes);
+		}
+		nodes_lock(&nodes, i, nodes_open(&nodes, i), i == 0 ? "own/a" : "own/b");
+		nodes_deliver_all(&nodes);
+	}
+	for (size_t k = 0; k < sizeof(asked) / sizeof(*asked); k++) {
+		uint64_t session = nodes_open(&nodes, 0);
+		const char *pattern = asked[k].pattern;
+		assert_int_equal(node_status(nodes.node[0], session_id(session), pattern,
+		                             pattern != NULL ? strlen(pattern) : 0, asked[k].seen,
+		                             asked[k].count, nodes.now),
+		                 0);
+		nodes_take(&nodes, 0);
+		while (nodes_deliver(&nodes, 0, 1))
+			;
+		const struct test_frame *frame = nodes.link[1][0].first;
+		assert_non_null(frame);
+		assert_int_equal(
+		        node_receive(nodes.node[0], "b", frame->bytes, frame->size, nodes.now), 0);
+		const struct node_status *status = take_status(0);
+		assert_non_null(status);
+		assert_int_equal(status->locks_count, asked[k].shown);
+		for (uint32_t i = 0; i < status->locks_count; i++)
+			assert_memory_equal(status->locks[i].name.bytes, "own/", 4);
+		nodes_deliver_all(&nodes);
+	}
+}
+
+static uint32_t draw_text(struct random *random, const char *letters, uint8_t *room)
+{
+	uint32_t size = 1 + (uint32_t)random_below(random, 5);
+
+	for (uint32_t i = 0; i < size; i++)
+		room[i] = (uint8_t)letters[random_below(random, strlen(letters))];
+	return size;
+}
+
+/* Whatever the patterns are, a name is seen exactly if one of them matches it. */
+static void test_the_order_of_patterns_does_not_matter(void **state)
+{
+	enum { ROUNDS = 3000, PATTERNS = 12, NAMES = 20, SIZE = 8 };
+	struct random random;
+	unsigned seen = 0;
+
+	(void)state;
+	random_seed(&random, 1);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint8_t bytes[PATTERNS * SIZE], name[SIZE];
+		uint32_t size = 0, count = (uint32_t)random_below(&random, PATTERNS);
+		for (uint32_t i = 0; i < count; i++) {
+			bytes[size] = (uint8_t)draw_text(&random, "aab*?\\[]", bytes + size + 1);
+			size += 1 + bytes[size];
+		}
+		struct sights sights = sights_read((struct slice){bytes, size});
+		for (unsigned k = 0; k < NAMES; k++) {
+			struct slice text = {name, draw_text(&random, "aab*", name)};
+			bool any = false;
+			for (uint32_t at = 0; at < size; at += 1 + bytes[at])
+				any = any ||
+				      glob_matches((struct slice){bytes + at + 1, bytes[at]}, text);
+			assert_int_equal(sights_match(&sights, text), any);
+			seen += any;
+		}
+		sights_free(&sights);
+	}
+	assert_in_range(seen, ROUNDS * NAMES / 10, ROUNDS * NAMES * 9 / 10);
 }
 
 /* The answer is more than fits into one frame. */
@@ -593,7 +702,8 @@ static void test_a_status_can_be_kept(void **state)
 		assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
 		nodes_said(&nodes, holder);
 	}
-	int error = node_status(nodes.node[0], session_id(session), NULL, 0, LOCKS, nodes.now);
+	int error = node_status(nodes.node[0], session_id(session), NULL, 0, everything, LOCKS,
+	                        nodes.now);
 	assert_int_equal(error, 0);
 	do {
 		assert_true(node_effect(nodes.node[0], &effect));
@@ -659,7 +769,9 @@ static void test_status_without_a_view_and_while_waiting(void **state)
 	(void)state;
 	nodes_create(&nodes, "central", 2);
 	uint64_t session = nodes_open(&nodes, 0);
-	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	assert_int_equal(
+	        node_status(nodes.node[0], session_id(session), NULL, 0, everything, 0, nodes.now),
+	        0);
 	const struct node_status *status = take_status(0);
 	assert_non_null(status);
 	assert_int_equal(status->members_count, 1);
@@ -667,7 +779,9 @@ static void test_status_without_a_view_and_while_waiting(void **state)
 	assert_string_equal(status->waiting_for, "a view that includes this node");
 	nodes_view(&nodes);
 	nodes_deliver(&nodes, 0, 1);
-	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	assert_int_equal(
+	        node_status(nodes.node[0], session_id(session), NULL, 0, everything, 0, nodes.now),
+	        0);
 	node_tick(nodes.node[0], nodes.now + NODE_SILENCE_NS);
 	status = take_status(0);
 	assert_non_null(status);
@@ -745,6 +859,8 @@ int main(void)
 	        TEST(test_a_status_is_no_answer_to_the_question_about_states),
 	        TEST(test_a_lock_that_is_handed_on_meanwhile),
 	        TEST(test_status_by_pattern_and_count),
+	        TEST(test_locks_that_the_asker_may_not_see_have_no_effect),
+	        TEST(test_the_order_of_patterns_does_not_matter),
 	        TEST(test_a_long_status_comes_in_parts),
 	        TEST(test_a_silent_member_is_listed),
 	        TEST(test_a_member_that_falls_silent_while_it_tells),

@@ -49,7 +49,7 @@ export interface Status {
 	waiting_for: string | null;
 	locks: Lock[];
 	silent: string[];
-	by_member?: Record<string, Counts>; // what the members that answered have counted; an older node does not tell it
+	by_member?: Record<string, Counts> | null; // what the members that answered have counted; null: baton-web may not see all locks
 }
 
 export type Info = Record<string, number | string | Record<string, number | string>>;

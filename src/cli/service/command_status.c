@@ -127,11 +127,14 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	printf("%s: %sepoch %lld, %s on %.40s\n", text_of(status, "node"),
 	       alone ? "a cluster of one, " : "", (long long)number_of(status, "epoch"),
 	       text_of(status, "algorithm"), text_of(status, "topology"));
-	printf("%lld grant%s, %lld message%s", (long long)grants, grants == 1 ? "" : "s",
-	       (long long)sent, sent == 1 ? "" : "s");
-	if (grants > 0)
-		printf(", %.2f a grant", (double)sent / (double)grants);
-	putchar('\n');
+	/* Only who may see all locks is told these figures. */
+	if (json_is_object(messages)) {
+		printf("%lld grant%s, %lld message%s", (long long)grants, grants == 1 ? "" : "s",
+		       (long long)sent, sent == 1 ? "" : "s");
+		if (grants > 0)
+			printf(", %.2f a grant", (double)sent / (double)grants);
+		putchar('\n');
+	}
 	/* If the node waits for nothing, the text begins with this word. The rest of the text says
 	 * why the node does not serve, for instance because it is a witness. */
 	static const char nothing[] = "nothing: ";

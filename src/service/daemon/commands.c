@@ -139,10 +139,13 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 		return reply_wrong(client, "syntax error: STATUS [pattern [COUNT n]]");
 	if (count == 4 && (!argument_number(&a[3], &most) || most == 0 || most > UINT32_MAX))
 		return reply_wrong(client, "COUNT needs a whole number from 1 to 4294967295");
-	return under_way(client,
-	                 node_status(client->daemon->node, client->session,
-	                             count > 1 ? a[1].bytes : NULL, count > 1 ? a[1].size : 0,
-	                             (uint32_t)most, client->daemon->loop.now));
+	struct buffer room = {0};
+	int error =
+	        node_status(client->daemon->node, client->session, count > 1 ? a[1].bytes : NULL,
+	                    count > 1 ? a[1].size : 0, permission_sights(client, &room),
+	                    (uint32_t)most, client->daemon->loop.now);
+	buffer_free(&room);
+	return under_way(client, error);
 }
 
 /* --- subscriptions --- */

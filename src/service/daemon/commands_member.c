@@ -322,15 +322,13 @@ void members_answered(struct daemon *daemon, const struct member_effect *effect)
 
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	/* A pattern that matches hardly any lock: only the members matter here. */
-	static const char few[] = "\\";
-
 	bool lists = count == 2 && argument_is(&a[1], "LIST");
 	if (!permission_somewhere(client, lists ? VERB_STATUS : VERB_ADMIN))
 		return true;
 	if (lists) {
-		int error = node_status(client->daemon->node, client->session, few, 1, 1,
-		                        client->daemon->loop.now);
+		/* Only the members matter here, and no lock. */
+		int error = node_status(client->daemon->node, client->session, NULL, 0,
+		                        (struct node_bytes){"", 0}, 0, client->daemon->loop.now);
 		if (error != 0) {
 			reply_error(client, error);
 			return true;

@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "instance.h"
+#include "permissions.h"
 #include "tenant.h"
 
 #include <stdarg.h>
@@ -60,8 +61,10 @@ static void tell_server(const struct daemon *daemon, struct buffer *to)
 	    (long)usage.ru_utime.tv_usec);
 }
 
-/* Writes the lines about this node and the peers to which it needs a link. */
-static void tell_members(const struct daemon *daemon, struct buffer *to, uint64_t left_ms)
+/* Writes the lines about this node and the peers to which it needs a link. `whole`: with the bytes
+ * that went over each link, which are for all locks together. */
+static void tell_members(const struct daemon *daemon, struct buffer *to, uint64_t left_ms,
+                         bool whole)
 {
 	const struct tenant *tenant = member_tenant(daemon->member);
 	uint32_t count = 0;
@@ -72,14 +75,16 @@ static void tell_members(const struct daemon *daemon, struct buffer *to, uint64_
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t sent, received;
 		member_traffic(daemon->member, peers[i].process, &sent, &received);
-		put(to, "member%u:name=%s,up=%d,sent_bytes=%llu,received_bytes=%llu\r\n", i + 1,
-		    peers[i].name, peers[i].stands, (unsigned long long)sent,
-		    (unsigned long long)received);
+		put(to, "member%u:name=%s,up=%d", i + 1, peers[i].name, peers[i].stands);
+		if (whole)
+			put(to, ",sent_bytes=%llu,received_bytes=%llu", (unsigned long long)sent,
+			    (unsigned long long)received);
+		put(to, "\r\n");
 	}
 }
 
 static void tell_cluster(const struct daemon *daemon, struct buffer *to,
-                         const struct node_figures *figures)
+                         const struct node_figures *figures, bool whole)
 {
 	const struct daemon_settings *settings = &daemon->settings;
 	uint64_t deadline = node_lease_deadline(daemon->node), now = daemon->loop.now;
@@ -102,7 +107,7 @@ static void tell_cluster(const struct daemon *daemon, struct buffer *to,
 	put_number(to, "lease_ms", settings->lease_ms);
 	if (deadline != NODE_NEVER)
 		put_number(to, "lease_left_ms", left_ms);
-	tell_members(daemon, to, left_ms);
+	tell_members(daemon, to, left_ms, whole);
 }
 
 static void tell_clients(const struct daemon *daemon, struct buffer *to,
@@ -164,15 +169,18 @@ static void tell_types(struct buffer *to, const char *name, const struct algorit
 	put(to, "\r\n");
 }
 
-/* Writes the counters. Only for clients that may see a status. */
-static void tell_figures(const struct daemon *daemon, struct buffer *to)
+/* Writes the counters. Only for clients that may see a status; those that count all locks only for
+ * clients that may see all locks. */
+static void tell_figures(const struct daemon *daemon, struct buffer *to, bool whole)
 {
 	const struct algorithm *algorithm = daemon->settings.algorithm;
 	struct node_figures figures;
 
 	node_figures(daemon->node, &figures);
-	tell_cluster(daemon, to, &figures);
+	tell_cluster(daemon, to, &figures, whole);
 	tell_clients(daemon, to, &figures);
+	if (!whole)
+		return;
 	tell_locks(to, &figures);
 	put(to, "\r\n# Times\r\n");
 	tell_histogram(to, "acquire_here", &figures.acquire[TOKEN_HERE]);
@@ -196,7 +204,7 @@ bool serve_info(struct client *client, const struct resp_argument *a, uint32_t c
 	(void)count;
 	tell_server(daemon, &text);
 	if ((rules_verbs_somewhere(daemon->rules, &client->subject) & VERB_STATUS) != 0)
-		tell_figures(daemon, &text);
+		tell_figures(daemon, &text, permission_sees_all(client));
 	resp_bulk(&client->output, buffer_front(&text), buffer_size(&text));
 	buffer_free(&text);
 	return true;

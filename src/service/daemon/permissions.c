@@ -58,12 +58,35 @@ bool permission_somewhere(struct client *client, enum verb verb)
 	       refuse(client, verb, NULL);
 }
 
-bool permission_sees(const struct client *client, struct node_bytes name)
+bool permission_sees_all(const struct client *client)
 {
 	const struct rules *rules = client->daemon->rules;
+	const char *pattern;
+	size_t next = 0;
 
-	return rules == NULL ||
-	       rules_allow(rules, &client->subject, VERB_STATUS, name.bytes, name.size);
+	if (rules == NULL)
+		return true;
+	do
+		pattern = rules_pattern(rules, &client->subject, VERB_STATUS, &next);
+	while (pattern != NULL && strcmp(pattern, "*") != 0);
+	return pattern != NULL;
+}
+
+struct node_bytes permission_sights(const struct client *client, struct buffer *room)
+{
+	const struct rules *rules = client->daemon->rules;
+	const char *pattern;
+	size_t next = 0;
+
+	if (permission_sees_all(client))
+		return (struct node_bytes){NULL, 0};
+	while ((pattern = rules_pattern(rules, &client->subject, VERB_STATUS, &next)) != NULL) {
+		uint8_t size = (uint8_t)strlen(pattern);
+		buffer_append(room, (const char *)&size, 1);
+		buffer_append(room, pattern, size);
+	}
+	return buffer_size(room) > 0 ? (struct node_bytes){buffer_front(room), buffer_size(room)}
+	                             : (struct node_bytes){"", 0};
 }
 
 /*

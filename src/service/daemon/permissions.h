@@ -5,6 +5,7 @@
 #ifndef DAEMON_PERMISSIONS_H
 #define DAEMON_PERMISSIONS_H
 
+#include "buffer.h"
 #include "node.h"
 #include "resp.h"
 #include "rules.h"
@@ -17,8 +18,12 @@ bool permission_for(struct client *client, unsigned verbs, const struct resp_arg
 /* Is the verb allowed for at least one lock? If not, tells the client which rule is missing. */
 bool permission_somewhere(struct client *client, enum verb verb);
 
-/* May the client see this lock in a STATUS? */
-bool permission_sees(const struct client *client, struct node_bytes name);
+/* Does a STATUS for this client show every lock? Only then may the client be told figures that
+ * count all locks together. */
+bool permission_sees_all(const struct client *client);
+/* Returns the patterns of the locks that the client may see, as node_status takes them. The room
+ * belongs to the caller, and keeps them. */
+struct node_bytes permission_sights(const struct client *client, struct buffer *room);
 /* May the client hear this event, to which it has subscribed? */
 bool permission_hears(const struct client *client, const struct node_effect *effect);
 

@@ -244,16 +244,11 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
-/* Writes one part of a lock: its beginning, one of its waiters, or its end. Skips a lock that the
- * client may not see. */
+/* Writes one part of a lock: its beginning, one of its waiters, or its end. */
 static void write_next(struct status_job *job)
 {
 	const struct node_status_lock *lock = &job->status->locks[job->lock];
 
-	if (!job->begun && !permission_sees(job->client, lock->name)) {
-		job->lock++;
-		return;
-	}
 	if (!job->begun)
 		begin_lock(job);
 	if (job->waiter < lock->waiters_count) {
@@ -296,11 +291,15 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	job->client = client;
 	job->status = status;
 	node_status_keep(status);
-	json_t *messages = messages_json(daemon, status, &grants);
+	/* These figures count all locks. From how they grow, one could tell what happens to locks
+	 * that are not shown. */
+	bool whole = permission_sees_all(client);
+	json_t *messages = whole ? messages_json(daemon, status, &grants) : json_null();
 	json_t *members = members_json(status, silent);
-	job->tail = json_pack("{s:o, s:I, s:o, s:o, s:o}", "messages", messages, "grants",
-	                      (json_int_t)grants, "silent", silent, "links", links_json(daemon),
-	                      "by_member", counts_json(status));
+	job->tail = json_pack("{s:o, s:o, s:o, s:o, s:o}", "messages", messages, "grants",
+	                      whole ? json_integer((json_int_t)grants) : json_null(), "silent",
+	                      silent, "links", links_json(daemon), "by_member",
+	                      whole ? counts_json(status) : json_null());
 	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
 	append_json(&job->text,

@@ -28,7 +28,7 @@ enum {
 	/* The version of the protocol. Nodes of different versions refuse each other. It rises with
 	 * every change of what nodes send each other: handshakes, frames, and the packets and
 	 * entries of the engine. */
-	LINK_VERSION = 5,
+	LINK_VERSION = 6,
 	LINK_NAME_MAX = 255,
 	LINK_FRAME_MAX = 1 << 20,
 	LINK_TEXT_MAX = 512, /* the most bytes of the reason why a connection is refused */

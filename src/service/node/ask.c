@@ -47,6 +47,7 @@ static void send_question(struct node *node, const struct session *session)
 		control_uint(node, question->number);
 		control_uint(node, question->count);
 		control_text(node, name);
+		control_bytes(node, question->sights, question->sights_size);
 		break;
 	case COMMAND_SUBSCRIBE:
 		control_begin(node, FRAME_INTEREST, 0);

@@ -115,6 +115,11 @@ void control_text(struct node *node, struct slice text)
 	outbox_put_text(&node->outbox, text.bytes, text.size);
 }
 
+void control_bytes(struct node *node, const uint8_t *bytes, size_t size)
+{
+	outbox_keep(&node->outbox, bytes, size);
+}
+
 size_t control_size(const struct node *node)
 {
 	return node->outbox.bytes_count - node->outbox.frame;

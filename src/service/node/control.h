@@ -21,6 +21,7 @@ void control_byte(struct node *node, uint8_t byte);
 void control_uint(struct node *node, uint64_t value);
 void control_name(struct node *node, struct slice name);
 void control_text(struct node *node, struct slice text);
+void control_bytes(struct node *node, const uint8_t *bytes, size_t size);
 size_t control_size(const struct node *node);
 void control_end(struct node *node, uint32_t destination);
 

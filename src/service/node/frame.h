@@ -43,7 +43,9 @@ enum frame_kind {
 	FRAME_RETURN,      /* name; to all: the hold that the origin reported has ended */
 	FRAME_ASK_LEADER,  /* question, name; to all */
 	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
-	FRAME_ASK_STATUS,  /* question, count, pattern (a text, empty: all); to all */
+	/* Question, count, pattern (a text, empty: all), then patterns (names): only locks that
+	 * match one of these may be told; to all. */
+	FRAME_ASK_STATUS,
 	FRAME_TELL_STATUS, /* question, last (a byte), then what status_merge.h says */
 	FRAME_BREAK,       /* question, name, fence, why (a text); to all */
 	FRAME_INTEREST,    /* question (0: none), add (a byte), pattern (a byte), name; to all */

@@ -785,7 +785,7 @@ int node_break(struct node *node, uint64_t session_id, const char *name, size_t 
 }
 
 int node_status(struct node *node, uint64_t session_id, const char *pattern, size_t pattern_size,
-                uint32_t count, uint64_t now)
+                struct node_bytes seen, uint32_t count, uint64_t now)
 {
 	enum { COUNT_DEFAULT = 1000 };
 	int error;
@@ -796,6 +796,7 @@ int node_status(struct node *node, uint64_t session_id, const char *pattern, siz
 	if (pattern != NULL && !name_is_good(pattern, pattern_size))
 		return BATON_ENAME;
 	set_name(&session->question, pattern, pattern != NULL ? pattern_size : 0);
+	question_set_sights(&session->question, seen);
 	session->question.count = count == 0            ? COUNT_DEFAULT
 	                          : count == UINT32_MAX ? UINT32_MAX - 1
 	                                                : count;

@@ -53,7 +53,13 @@ enum {
 	NODE_COMMAND_MAX = 255,     /* the most bytes that are kept of a client's command line */
 	NODE_FRAME_MAX = 1 << 20,   /* the most bytes in a frame */
 	NODE_MEMBERS_MAX = 1 << 12, /* the most members in a view */
-	NODE_TYPES_MAX = 16         /* the most types of messages of an algorithm */
+	NODE_TYPES_MAX = 16,        /* the most types of messages of an algorithm */
+	NODE_SIGHTS_MAX = 1 << 10,  /* the most patterns of locks that the asker of a STATUS sees */
+};
+
+struct node_bytes {
+	const char *bytes; /* the bytes of a text, without a terminating 0 */
+	size_t size;
 };
 
 /* The greatest fence. Fences are below 2^53, so that JSON and JavaScript keep them exact. */
@@ -417,9 +423,11 @@ int node_break(struct node *node, uint64_t session, const char *name, size_t nam
                uint64_t fence, uint64_t now);
 
 /*
- * The reply is REPLY_STATUS. The pattern selects locks by name (NULL: all). Each member reports at
- * most `count` locks (0: 1,000), in no particular order. Locks that nobody holds or waits for are
- * left out. Without a view the node shows what it knows alone.
+ * The reply is REPLY_STATUS. The pattern selects locks by name (NULL: all). `seen` has the patterns
+ * of the locks that the client may see, at most NODE_SIGHTS_MAX, each after a byte with its size;
+ * without any it sees no lock, with NULL it sees all. Each member reports at most `count` of the
+ * locks that are selected and may be seen (0: 1,000), in no particular order. Locks that nobody
+ * holds or waits for are left out. Without a view the node shows what it knows alone.
  *
  * Each member reports its clients as they were at one moment between question and reply; for this
  * node that is the moment of the reply. These moments differ: a lock that is handed on in between
@@ -428,7 +436,7 @@ int node_break(struct node *node, uint64_t session, const char *name, size_t nam
  * NODE_SILENCE_NS counts as silent; what it reported before that is shown.
  */
 int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,
-                uint32_t count, uint64_t now);
+                struct node_bytes seen, uint32_t count, uint64_t now);
 
 /*
  * Subscribes to the events of a lock, or of all locks whose names match a pattern, as in Redis: * ?
@@ -495,11 +503,6 @@ enum node_reply_kind {
 
 /* EVENT_DROPPED: a link or a subscriber was too slow, and some events were dropped. */
 enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER, EVENT_DROPPED };
-
-struct node_bytes {
-	const char *bytes; /* the bytes of a text, without a terminating 0 */
-	size_t size;
-};
 
 /* When a waiting client is let in, as far as its own member knows. */
 enum node_status_turn {

@@ -4,6 +4,19 @@
 #include "status_merge.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+void question_set_sights(struct question *question, struct node_bytes seen)
+{
+	static const char all[] = "\1*";
+
+	if (seen.bytes == NULL)
+		seen = (struct node_bytes){all, sizeof(all) - 1};
+	question->sights = malloc(seen.size + 1);
+	memory_must(question->sights != NULL);
+	memcpy(question->sights, seen.bytes, seen.size);
+	question->sights_size = (uint32_t)seen.size;
+}
 
 void question_begin(struct question *question, uint64_t number, uint32_t members_count,
                     uint32_t self)
@@ -40,5 +53,6 @@ void question_forget(struct question *question)
 		return;
 	question_drop_answers(question);
 	free(question->missing);
+	free(question->sights);
 	*question = (struct question){.number = 0};
 }

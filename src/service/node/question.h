@@ -38,7 +38,11 @@ struct question {
 	uint64_t fence;
 	bool done;      /* BREAK: some member had the hold and ended it */
 	uint32_t count; /* STATUS: the most locks that a member reports */
-	bool pattern;   /* SUBSCRIBE: the name is a pattern */
+	/* STATUS: the patterns of the locks that the client may see, each after a byte with its
+	 * size. */
+	uint8_t *sights;
+	uint32_t sights_size;
+	bool pattern; /* SUBSCRIBE: the name is a pattern */
 	/* LEADER: the best answer from a member whose own client leads. */
 	struct leadership own;
 	struct leadership stored; /* LEADER: the best answer from what other members remember */
@@ -49,6 +53,8 @@ struct question {
 	struct unordered unordered;
 };
 
+/* Copies the patterns of the locks that a STATUS may show; see node_status. */
+void question_set_sights(struct question *question, struct node_bytes seen);
 /* Begins the question with this number to all members except `self`. */
 void question_begin(struct question *question, uint64_t number, uint32_t members_count,
                     uint32_t self);

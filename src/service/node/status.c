@@ -3,6 +3,7 @@
 #include "control.h"
 #include "glob.h"
 #include "name.h"
+#include "sights.h"
 #include "status_merge.h"
 #include "status_order.h"
 #include "step.h"
@@ -107,9 +108,28 @@ static void next_lock(struct cursor *cursor)
 	cursor->waiters = 0;
 }
 
-/* Writes rows until the part is full. Returns false if all rows are written. */
-static bool put_rows(struct node *node, struct cursor *cursor, struct slice pattern, uint32_t count)
+/* The locks that a question asks for. */
+struct wanted {
+	struct slice pattern; /* a pattern of names; empty: all */
+	struct sights sights; /* what the asker may see */
+	uint32_t count;       /* how many locks are told at most */
+};
+
+/* A lock that the asker may not see must have no effect on the answer. So it counts for nothing,
+ * and its name is not even compared with the asker's pattern, which would take time. */
+static bool is_wanted(const struct node *node, const struct live *live, const struct wanted *wanted)
 {
+	struct slice name = lock_name(node, live->lock);
+
+	return (live->holder != NULL || !TAILQ_EMPTY(&live->queue)) &&
+	       sights_match(&wanted->sights, name) &&
+	       (wanted->pattern.size == 0 || glob_matches(wanted->pattern, name));
+}
+
+/* Writes rows until the part is full. Returns false if all rows are written. */
+static bool put_rows(struct node *node, struct cursor *cursor, const struct wanted *wanted)
+{
+	uint32_t count = wanted->count;
 	size_t end = node->outbox.bytes_count + PART_SIZE;
 
 	while (cursor->live != NULL && cursor->locks <= count) {
@@ -117,10 +137,7 @@ static bool put_rows(struct node *node, struct cursor *cursor, struct slice patt
 		if (node->outbox.bytes_count >= end)
 			return true;
 		if (cursor->session == NULL) {
-			bool told = (live->holder != NULL || !TAILQ_EMPTY(&live->queue)) &&
-			            (pattern.size == 0 ||
-			             glob_matches(pattern, lock_name(node, live->lock)));
-			if (!told || ++cursor->locks > count) {
+			if (!is_wanted(node, live, wanted) || ++cursor->locks > count) {
 				next_lock(cursor);
 				continue;
 			}
@@ -147,25 +164,31 @@ int on_ask_status(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
 	uint64_t question = in_uint(&in);
-	uint32_t count = (uint32_t)in_range(&in, 1, UINT32_MAX - 1);
-	struct slice pattern = in_text(&in, NODE_NAME_MAX);
+	struct wanted wanted = {.count = (uint32_t)in_range(&in, 1, UINT32_MAX - 1)};
 	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
+	uint32_t sights_count = 0;
 	bool more;
 
-	if (!in_end(&in))
+	wanted.pattern = in_text(&in, NODE_NAME_MAX);
+	struct slice patterns = {in.next, (uint32_t)(in.end - in.next)};
+	for (; in.next < in.end && !in.bad; sights_count++)
+		in_name(&in);
+	if (!in_end(&in) || sights_count > NODE_SIGHTS_MAX)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
+	wanted.sights = sights_read(patterns);
 	do {
 		control_begin(node, FRAME_TELL_STATUS, frame->origin);
 		control_uint(node, question);
 		size_t last = node->outbox.bytes_count;
 		control_byte(node, true);
 		put_figures(node);
-		more = put_rows(node, &cursor, pattern, count);
+		more = put_rows(node, &cursor, &wanted);
 		node->outbox.bytes[last] = !more;
 		control_end(node, frame->origin);
 	} while (more);
+	sights_free(&wanted.sights);
 	return 0;
 }
 
@@ -211,7 +234,11 @@ int on_tell_status(struct node *node, const struct frame *frame)
  * answer is written there, copied and removed. */
 static void tell_oneself(struct node *node, struct question *question)
 {
-	struct slice pattern = {(const uint8_t *)question->name, question->name_size};
+	struct wanted wanted = {
+	        .pattern = {(const uint8_t *)question->name, question->name_size},
+	        .sights = sights_read((struct slice){question->sights, question->sights_size}),
+	        .count = question->count,
+	};
 	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
 	size_t start = node->outbox.bytes_count;
 	bool more;
@@ -219,12 +246,13 @@ static void tell_oneself(struct node *node, struct question *question)
 	do {
 		uint32_t before = cursor.rows;
 		put_figures(node);
-		more = put_rows(node, &cursor, pattern, question->count);
+		more = put_rows(node, &cursor, &wanted);
 		answers_add(&question->answers, node->view.count == 0 ? 1 : node->view.self,
 		            cursor.rows - before, node->outbox.bytes + start,
 		            node->outbox.bytes_count - start);
 		node->outbox.bytes_count = start;
 	} while (more);
+	sights_free(&wanted.sights);
 }
 
 /* Without a view, the status has this node as its only member. A member whose answer is incomplete

@@ -344,6 +344,17 @@ bool rules_allow(const struct rules *rules, const struct subject *subject, unsig
 	return false;
 }
 
+const char *rules_pattern(const struct rules *rules, const struct subject *subject, enum verb verb,
+                          size_t *next)
+{
+	while (*next < rules->count) {
+		const struct rule *rule = &rules->list[(*next)++];
+		if ((rule->verbs & verb) != 0 && is_about(rule, subject))
+			return rule->pattern;
+	}
+	return NULL;
+}
+
 /* --- the rule that is missing --- */
 
 /* Writes a pattern that matches the name. A blank would end the pattern, so '?' takes its place. */

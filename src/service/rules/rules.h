@@ -59,6 +59,11 @@ unsigned rules_verbs_somewhere(const struct rules *rules, const struct subject *
 bool rules_allow(const struct rules *rules, const struct subject *subject, unsigned verbs,
                  const char *name, size_t size);
 
+/* Returns the pattern of the next rule, from rule number *next on, that allows the verb to the
+ * subject; NULL: there is none. *next moves past that rule. */
+const char *rules_pattern(const struct rules *rules, const struct subject *subject, enum verb verb,
+                          size_t *next);
+
 /* Writes the narrowest rule that would allow the verb: "allow backup/db lock uid:1000". If the name
  * is NULL, any lock is meant. */
 void rules_missing(const struct subject *subject, enum verb verb, const char *name, size_t size,

@@ -274,8 +274,8 @@ static void visitor_status(struct run *run, uint32_t number)
 
 	client->pattern = run_chance(run, 60) ? NULL : draw_pattern(run);
 	int result = node_status(node_of(run, client), client->session, client->pattern,
-	                         client->pattern != NULL ? strlen(client->pattern) : 0, 0,
-	                         run->cluster.now);
+	                         client->pattern != NULL ? strlen(client->pattern) : 0,
+	                         (struct node_bytes){NULL, 0}, 0, run->cluster.now);
 	ordered(run, number,
 	        &(struct order){NOTE_STATUS, 0, 0, client->pattern != NULL ? client->pattern : "",
 	                        result},
