@@ -107,6 +107,7 @@ class Cert(unittest.TestCase):
         self.make("ca", self.ca)
         for words, error in ((["nod", "n1"], "did you mean 'node'"), ([], "what?"), (["node"], "needs one name"),
                              (["node", "a", "b"], "needs one name"), (["ca"], "needs one folder"), (["node", "a,b"], "printable ASCII"),
+                             (["client", "*"], "a name must not contain * ? [ ] or ^"), (["client", "ci-[0-9]"], "must not contain * ?"),
                              (["node", "a/b"], "must not contain '/'"), (["node", ".."], "must not contain '/'"),
                              (["node", "x", "--days", "0"], "--days"), (["client", "c", "--address", "h"], "goes with node only"),
                              (["node", "x", "--address", "[::1]"], "without a port"), (["node", "x", "--address", "h:7"], "without a port"),

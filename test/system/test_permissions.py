@@ -112,8 +112,9 @@ class Table(Nodes):
     def test_a_refusal_names_the_rule_that_is_missing(self):
         node = self.node("x lock uid:61009")
         client = self.client(node)
-        for words, rule in ((("LOCK", "a b*"), "a?b\\* lock"), (("ELECT", "x", "v"), "x elect"), (("LEADER", "x"), "x observe"),
-                            (("SUBSCRIBE", "x"), "x observe"), (("PSUBSCRIBE", "x*"), "* observe"), (("STATUS",), "* status"),
+        for words, rule in ((("LOCK", "a b*"), "a\\ b\\* lock"), (("ELECT", "x", "v"), "x elect"), (("LEADER", "x"), "x observe"),
+                            (("SUBSCRIBE", "x"), "x observe"), (("PSUBSCRIBE", "x*"), "x* observe"), (("STATUS",), "* status"),
+                            (("STATUS", "y*", "COUNT", "1"), "y* status"),
                             (("BREAK", "x", "1"), "x break"), (("MEMBER", "LIST"), "* status"), (("MEMBER", "REMOVE", "n1"), "* admin"),
                             (("MEMBER", "INVITE", "n1"), "* admin"), (("MEMBER", "PROMOTE", "n1"), "* admin"),
                             (("MEMBER", "DEMOTE", "n1"), "* admin"), (("DRAIN",), "* admin")):
@@ -123,7 +124,18 @@ class Table(Nodes):
         for words in (("PING",), ("HELLO", "2"), ("WHOAMI",), ("CAN", "x"), ("READY",), ("LEASE",), ("CLIENT", "ID"), ("INFO",), ("COMMAND",),
                       ("UNLOCK", "x"), ("RESIGN", "x"), ("UNSUBSCRIBE",), ("RESET",)):
             self.assertFalse(is_refused(client.call(*words)), words)
-        self.assertIn("this rule is missing: allow a?b\\* lock", node.log())
+        self.assertIn("this rule is missing: allow a\\ b\\* lock", node.log())
+
+    def test_a_refusal_without_a_rule_that_can_be_printed(self):
+        client = self.client(self.node("x lock uid:61009"))
+        for words in (("LOCK", "a\nb"), ("LOCK", "*" * 128), ("ELECT", "\x9b", "v"), ("STATUS", "[ -z]")):
+            self.assertRegex(client.call(*words), r"^NOPERM not permitted: a rule for '(lock|elect|status)' is missing, which cannot be printed: ")
+        # What is no name is said to be none.
+        for name in ("", "a" * 256):
+            for words in (("LOCK", name), ("ELECT", name, "v"), ("LEADER", name), ("SUBSCRIBE", name), ("PSUBSCRIBE", name), ("BREAK", name, "1"),
+                          ("STATUS", name), ("CAN", name)):
+                with self.subTest(words=words):
+                    self.assertEqual(client.call(*words), "NAME a name or pattern has 1 to 255 bytes")
 
     def test_info_has_what_was_counted_for_those_who_may_see_a_status(self):
         for rule, counted, all_locks in (("x lock anyone", False, False), ("x status anyone", True, False), ("* status anyone", True, True)):
@@ -200,6 +212,11 @@ class Certified(Nodes):
                             self.assertEqual(is_refused(reply), not may, reply)
             self.assertEqual(clients["ci-8"].call("BREAK", "backup/db", 1),
                              "NOPERM not permitted: this rule is missing: allow backup/db break cert:ci-8")
+            # The rule that is missing names this certificate and no other.
+            for name, pattern in (("*", "\\*"), ("c[i]-?", "c\\[i\\]-\\?"), ("c" * 200, "c" * 200)):
+                pair = certificates.odd(f"odd-{len(name)}", name[:64], uri=f"baton:client:{name[64:]}", usage="clientAuth")
+                odd = self.enterContext(Client(("127.0.0.1", port), wrap=certificates.context(pair).wrap_socket))
+                self.assertEqual(odd.call("LOCK", "other"), f"NOPERM not permitted: this rule is missing: allow other lock cert:{pattern}")
             # A node's certificate does not serve a client. A new name counts from the next connection on.
             with self.secure(certificates, port, "n2", role="node") as peer:
                 self.assertIsInstance(peer.read(), Wrong)
@@ -302,7 +319,8 @@ class Reading(Nodes):
     def test_wrong_rules_are_refused_with_line_and_word(self):
         path = self.enterContext(tempfile.TemporaryDirectory()) + "/conf"
         for text, says in (("allow = x lok uid:1", ":2: --allow 'x lok uid:1': 'lok' is not a verb: did you mean 'lock'?"),
-                           ("allow x lock uid:1", ":2: a line has a name and a value: allow = x lock uid:1"),
+                           ("allow x lok uid:1", ":2: --allow 'allow x lok uid:1': 'lok' is not a verb: did you mean 'lock'?"),
+                           ("allow", ":2: 'allow' needs a value: allow = ..."),
                            ("alow = x lock uid:1", ":2: unknown name 'alow': did you mean 'allow'?"),
                            ("allow = x lock group:no-such-group", ":2: --allow 'x lock group:no-such-group': 'group:no-such-group': this "
                                                                   "host has no such group; write a number as gid:NUMBER")):
@@ -312,6 +330,25 @@ class Reading(Nodes):
         done = subprocess.run([BATON, "node", "--allow", "x lock"], capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--allow 'x lock': nobody is named", done.stderr)
+
+    def test_what_a_refusal_prints_can_be_pasted(self):
+        path = self.enterContext(tempfile.TemporaryDirectory()) + "/conf"
+        self.write(path, "allow = nothing lock uid:61009\n")
+        node = self.node(config=path)
+        client = self.client(node)
+        wanted = [("LOCK", name, "NOWAIT") for name in ("backup/db", "a b", "=x", "x = y", "*", "allow", "#x", "\\", "a\\ b", "'\"", "\u00fc", "^[x]")]
+        wanted += [("STATUS", "a b*"), ("PSUBSCRIBE", "= *")]
+        rules = [client.call(*words).split(": ", 2)[2] for words in wanted]
+        self.write(path, "\n".join(rules) + "\n")
+        node.process.send_signal(signal.SIGHUP)
+        until("the rules are read", lambda: "SIGHUP: the rules were read again" in node.log())
+        flagged = self.client(self.node(*rules))
+        for words in wanted:
+            for other in (client, flagged):
+                self.assertFalse(is_refused(other.call(*words)), words)
+        other = self.client(node)
+        for name in ("a_b", "y", "allowed", "ab", "x"):
+            self.assertTrue(is_refused(other.call("LOCK", name, "NOWAIT")), name)
 
     def test_names_of_users_and_groups(self):
         node = self.node("a lock user:root", "b lock group:root")

@@ -123,7 +123,10 @@ static void test_what_is_no_rule_is_refused_with_the_word(void **state)
 	        {"x lok uid:1", "'lok' is not a verb: did you mean 'lock'?"},
 	        {"x lock,,elect uid:1", "'' is not a verb: lock, elect, observe"},
 	        {"x lock, uid:1", "'' is not a verb"},
-	        {"allow x lock uid:1", "'x' is not a verb"},
+	        {"allow", "a rule needs PATTERN"},
+	        {"allow lock uid:1", "'uid:1' is not a verb"},
+	        {"allow allow x lock uid:1", "'x' is not a verb"},
+	        {"x\\ lock uid:1", "'uid:1' is not a verb"},
 	        {"x lock uuid:1", "did you mean 'uid'?"},
 	        {"x lock 1000", "'1000' is not a user, group or certificate: uid:1000"},
 	        {"x lock uid", "'uid' needs a value"},
@@ -182,34 +185,113 @@ static void test_limits(void **state)
 	rules_destroy(rules);
 }
 
-/* Each sentence "allow …" is a rule that allows just that. */
-static void test_the_missing_rule_allows_what_was_refused(void **state)
+static bool missing(const struct subject *subject, enum verb verb, const char *name, size_t size,
+                    char *ret_text)
 {
-	static const char *const names[] = {"backup/db", "a b", "*",   "[x]",
-	                                    "\\",        "n\n", "a-b", "^"};
-	enum { SUBJECTS_COUNT = 5 };
-	static const struct subject *const subjects[SUBJECTS_COUNT] = {&root, &alice, &bob, &robot,
-	                                                               &stranger};
+	struct object object = {.text = name, .size = size};
+
+	return rules_missing(subject, verb, &object, ret_text);
+}
+
+/* Each text "allow …" is a rule that allows just that. */
+static void test_the_missing_rule_allows_what_was_refused_and_nothing_else(void **state)
+{
+	static const char *const names[] = {"backup/db", "a b",   "*",  "[x]",  "\\",
+	                                    " ",         "a-b",   "^",  "=",    "?",
+	                                    "=x y=",     "allow", "#x", "a\\ b"};
+	enum { SUBJECTS_COUNT = 8 };
+	static const struct subject patterned = {.uid = SUBJECT_NOBODY, .certificate = "ci-*"},
+	                            all = {.uid = SUBJECT_NOBODY, .certificate = "*"},
+	                            blank = {.uid = SUBJECT_NOBODY, .certificate = "a b\\"};
+	static const struct subject *const subjects[SUBJECTS_COUNT] = {
+	        &root, &alice, &bob, &robot, &patterned, &all, &blank, &stranger};
 	char text[RULES_MISSING_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		for (size_t k = 0; k < SUBJECTS_COUNT; k++) {
-			rules_missing(subjects[k], VERB_BREAK, names[i], strlen(names[i]), text);
+			size_t size = strlen(names[i]);
+			assert_true(missing(subjects[k], VERB_BREAK, names[i], size, text));
 			assert_memory_equal(text, "allow ", 6);
-			const char *const texts[] = {text + 6, NULL};
+			const char *const texts[] = {text, NULL};
 			struct rules *rules = make(texts);
 			assert_int_equal(verbs(rules, subjects[k], names[i]), VERB_BREAK);
-			assert_int_equal(verbs(rules, subjects[k], "another"), 0);
+			char other[16];
+			memcpy(other, names[i], size + 1);
+			other[size - 1] ^= 1;
+			assert_int_equal(verbs(rules, subjects[k], other), 0);
+			for (size_t m = 0; m + 1 < SUBJECTS_COUNT; m++)
+				assert_int_equal(verbs(rules, subjects[m], names[i]) != 0,
+				                 m == k || subjects[k] == &stranger);
 			rules_destroy(rules);
 		}
 	}
-	rules_missing(&alice, VERB_LOCK, "backup/db", 9, text);
+	assert_true(missing(&alice, VERB_LOCK, "backup/db", 9, text));
 	assert_string_equal(text, "allow backup/db lock uid:1000");
-	rules_missing(&robot, VERB_ADMIN, NULL, 0, text);
+	assert_true(missing(&robot, VERB_ADMIN, NULL, 0, text));
 	assert_string_equal(text, "allow * admin cert:ci-7");
-	rules_missing(&stranger, VERB_ELECT, "x", 1, text);
+	assert_true(missing(&stranger, VERB_ELECT, "x", 1, text));
 	assert_string_equal(text, "allow x elect anyone");
+	assert_true(missing(&blank, VERB_ELECT, "= *", 3, text));
+	assert_string_equal(text, "allow \\=\\ \\* elect cert:a\\ b\\\\");
+}
+
+static void test_the_missing_rule_has_the_pattern_that_was_asked_for(void **state)
+{
+	static const struct {
+		const char *pattern, *rule; /* NULL: there is none */
+	} asked[] = {{"backup/*", "allow backup/* status uid:1000"},
+	             {"[a-z]?\\*", "allow [a-z]?\\* status uid:1000"},
+	             {"a b", "allow a\\ b status uid:1000"},
+	             {"a\\ b", "allow a\\ b status uid:1000"},
+	             {"a\\", "allow a\\\\ status uid:1000"},
+	             {"=*", "allow \\=* status uid:1000"},
+	             {"[!- ]", NULL}};
+	char text[RULES_MISSING_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		struct object object = {.text = asked[i].pattern,
+		                        .size = strlen(asked[i].pattern),
+		                        .pattern = true};
+		bool found = rules_missing(&alice, VERB_STATUS, &object, text);
+		assert_int_equal(found, asked[i].rule != NULL);
+		if (found)
+			assert_string_equal(text, asked[i].rule);
+	}
+}
+
+/* What is printed must be a valid rule, or nothing. */
+static void test_no_rule_is_told_that_could_not_be_used(void **state)
+{
+	char name[RULE_PATTERN_MAX + 1], text[RULES_MISSING_MAX];
+	struct subject subject = {.uid = SUBJECT_NOBODY, .certificate = name};
+
+	(void)state;
+	memset(name, '*', sizeof(name));
+	assert_true(missing(&alice, VERB_LOCK, name, RULE_PATTERN_MAX / 2, text));
+	assert_false(missing(&alice, VERB_LOCK, name, RULE_PATTERN_MAX / 2 + 1, text));
+	memset(name, 'a', sizeof(name));
+	assert_true(missing(&alice, VERB_LOCK, name, RULE_PATTERN_MAX, text));
+	assert_false(missing(&alice, VERB_LOCK, name, RULE_PATTERN_MAX + 1, text));
+	assert_false(missing(&alice, VERB_LOCK, "a\nb", 3, text));
+	assert_false(missing(&alice, VERB_LOCK, "a\0b", 3, text));
+	assert_false(missing(&alice, VERB_LOCK, "\xc2\x9b", 2, text));
+	/* The longest certificate, with a pattern that is as long as it can be. */
+	memset(name, '*', RULE_PATTERN_MAX);
+	name[RULE_PATTERN_MAX] = '\0';
+	char lock[RULE_PATTERN_MAX];
+	memset(lock, 'a', sizeof(lock));
+	assert_true(missing(&subject, VERB_OBSERVE, lock, sizeof(lock), text));
+	const char *const texts[] = {text, NULL};
+	struct rules *rules = make(texts);
+	assert_true(rules_allow(rules, &subject, VERB_OBSERVE, lock, sizeof(lock)));
+	assert_int_equal(rules_verbs_somewhere(rules, &robot), 0);
+	rules_destroy(rules);
+	subject.certificate = "a ";
+	assert_false(missing(&subject, VERB_LOCK, "x", 1, text));
+	subject.certificate = "a\n";
+	assert_false(missing(&subject, VERB_LOCK, "x", 1, text));
 }
 
 int main(void)
@@ -221,7 +303,9 @@ int main(void)
 	        cmocka_unit_test(test_a_client_without_a_certificate_matches_no_pattern_for_one),
 	        cmocka_unit_test(test_what_is_no_rule_is_refused_with_the_word),
 	        cmocka_unit_test(test_limits),
-	        cmocka_unit_test(test_the_missing_rule_allows_what_was_refused),
+	        cmocka_unit_test(test_the_missing_rule_allows_what_was_refused_and_nothing_else),
+	        cmocka_unit_test(test_the_missing_rule_has_the_pattern_that_was_asked_for),
+	        cmocka_unit_test(test_no_rule_is_told_that_could_not_be_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

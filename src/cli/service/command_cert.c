@@ -205,6 +205,13 @@ static int check_words(struct cert_words *words, int operands, struct problem *p
 		                   "%s '%.60s': the files get this name, so it must not contain "
 		                   "'/' or begin with '.'",
 		                   *kind, words->operand);
+	if (words->wish.holder.role == CERTIFICATE_CLIENT &&
+	    strpbrk(words->operand, "*?[]^") != NULL)
+		return problem_set(
+		        problem,
+		        "client '%.60s': rules have patterns for these names (cert:ci-*), "
+		        "so a name must not contain * ? [ ] or ^",
+		        words->operand);
 	snprintf(words->wish.holder.name, sizeof(words->wish.holder.name), "%s", words->operand);
 	return 0;
 }

@@ -367,16 +367,26 @@ static int unknown_name(const char *name, struct problem *problem)
 	                             name);
 }
 
-/* Reads a line "name = value"; a line that begins with # is a comment. */
+/* Is this a line "allow RULE", as refusals print it? */
+static bool is_rule(const char *line)
+{
+	size_t size = strlen("allow");
+	size_t blanks = strncmp(line, "allow", size) == 0 ? strspn(line + size, " \t") : 0;
+
+	return blanks > 0 && line[size + blanks] != '=';
+}
+
+/* Reads a line "name = value", or "allow RULE"; a line that begins with # is a comment. */
 static int read_line(struct node_words *words, char *line, unsigned number, struct problem *problem)
 {
 	line = trim(line);
 	if (*line == '\0' || *line == '#')
 		return 0;
+	if (is_rule(line)) {
+		words->lines['A'] = number;
+		return set_word(words, 'A', line, problem);
+	}
 	char *value = strchr(line, '=');
-	if (strncmp(line, "allow ", 6) == 0 && line[6 + strspn(line + 6, " \t")] != '=')
-		return problem_set(problem, "a line has a name and a value: allow = %.200s",
-		                   line + 6 + strspn(line + 6, " \t"));
 	if (value != NULL)
 		*value++ = '\0';
 	char *name = trim(line);

@@ -202,7 +202,7 @@ static bool serve_psubscribe(struct client *client, const struct resp_argument *
 {
 	/* Check this only the first time: the command is served again after each name (see
 	 * subscribe). permission_hears decides for each event whether the client gets it. */
-	if (client->argument == 0 && !permission_somewhere(client, VERB_OBSERVE))
+	if (client->argument == 0 && !permission_somewhere(client, VERB_OBSERVE, &a[1]))
 		return true;
 	return subscribe(client, a, count, true);
 }
@@ -687,12 +687,14 @@ static bool is_http(const struct resp_argument *a, uint32_t count)
  * command concerns the lock in its first argument. If this returns false, the client was told which
  * rule is missing. */
 static bool is_permitted(struct client *client, const struct command *command,
-                         const struct resp_argument *a)
+                         const struct resp_argument *a, uint32_t count)
 {
 	if (command->verb == 0)
 		return true;
-	if (command->verb == VERB_STATUS || command->verb == VERB_ADMIN)
-		return permission_somewhere(client, command->verb);
+	if (command->verb == VERB_STATUS)
+		return permission_somewhere(client, VERB_STATUS, count > 1 ? &a[1] : NULL);
+	if (command->verb == VERB_ADMIN)
+		return permission_somewhere(client, VERB_ADMIN, NULL);
 	return permission_for(client, command->verb, &a[1]);
 }
 
@@ -723,7 +725,7 @@ bool command_serve(struct client *client, const struct resp_command *words)
 		                   "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
 		                   "PING / QUIT / RESET are allowed in this context",
 		                   command->name);
-	if (client->daemon->rules != NULL && !is_permitted(client, command, a))
+	if (client->daemon->rules != NULL && !is_permitted(client, command, a, count))
 		return true;
 	return command->serve(client, a, count);
 }

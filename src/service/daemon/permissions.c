@@ -4,6 +4,7 @@
 #include "instance.h"
 #include "log.h"
 #include "memory.h"
+#include "name.h"
 #include "replies.h"
 
 #include <jansson.h>
@@ -12,20 +13,34 @@
 #include <string.h>
 
 /* Tells the client, and now and then the log, which rule is missing. */
-static bool refuse(struct client *client, enum verb verb, const struct resp_argument *name)
+static bool refuse(struct client *client, enum verb verb, const struct object *object)
 {
 	struct daemon *daemon = client->daemon;
-	char rule[RULES_MISSING_MAX], text[RULES_MISSING_MAX + 64], who[CLIENT_DESCRIPTION_MAX];
+	char rule[RULES_MISSING_MAX], why[RULES_MISSING_MAX + 64], who[CLIENT_DESCRIPTION_MAX];
+	char text[sizeof(why) + 32];
 
-	rules_missing(&client->subject, verb, name != NULL ? name->bytes : NULL,
-	              name != NULL ? name->size : 0, rule);
-	snprintf(text, sizeof(text), "not permitted: this rule is missing: %s", rule);
+	if (rules_missing(&client->subject, verb, object, rule))
+		snprintf(why, sizeof(why), "this rule is missing: %s", rule);
+	else
+		snprintf(why, sizeof(why),
+		         "a rule for '%s' is missing, which cannot be printed: it must name "
+		         "something with control characters or with a blank in an awkward "
+		         "place, or needs a pattern of more than %d bytes",
+		         verb_name(verb), RULE_PATTERN_MAX);
+	snprintf(text, sizeof(text), "not permitted: %s", why);
 	resp_error(&client->output, "NOPERM", text);
 	if (log_limit_passes(&daemon->denials, daemon->loop.now)) {
 		client_describe(client, who);
-		log_line(LEVEL_INFO, "a client was refused (%s): this rule is missing: %s", who,
-		         rule);
+		log_line(LEVEL_INFO, "a client was refused (%s): %s", who, why);
 	}
+	return false;
+}
+
+static bool is_name(struct client *client, const struct resp_argument *name)
+{
+	if (name_is_good(name->bytes, name->size))
+		return true;
+	reply_error(client, BATON_ENAME);
 	return false;
 }
 
@@ -43,19 +58,31 @@ static bool is_holders(const struct client *client, unsigned verbs)
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
 {
 	const struct rules *rules = client->daemon->rules;
+	struct object lock = {.text = name->bytes, .size = name->size};
 
 	/* Several verbs allow SUBSCRIBE. If none is allowed, the refusal names "observe". */
 	return rules == NULL || is_holders(client, verbs) ||
 	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
-	       refuse(client, (verbs & VERB_OBSERVE) != 0 ? VERB_OBSERVE : (enum verb)verbs, name);
+	       (is_name(client, name) &&
+	        refuse(client, (verbs & VERB_OBSERVE) != 0 ? VERB_OBSERVE : (enum verb)verbs,
+	               &lock));
 }
 
-bool permission_somewhere(struct client *client, enum verb verb)
+bool permission_somewhere(struct client *client, enum verb verb,
+                          const struct resp_argument *pattern)
 {
 	const struct rules *rules = client->daemon->rules;
+	struct object locks = {.pattern = true};
 
-	return rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verb) != 0 ||
-	       refuse(client, verb, NULL);
+	if (rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verb) != 0)
+		return true;
+	if (pattern != NULL && !is_name(client, pattern))
+		return false;
+	if (pattern != NULL) {
+		locks.text = pattern->bytes;
+		locks.size = pattern->size;
+	}
+	return refuse(client, verb, &locks);
 }
 
 bool permission_sees_all(const struct client *client)
@@ -144,9 +171,8 @@ bool serve_can(struct client *client, const struct resp_argument *a, uint32_t co
 	json_t *verbs = json_array();
 
 	(void)count;
-	if (a[1].size == 0 || a[1].size > NODE_NAME_MAX) {
+	if (!is_name(client, &a[1])) {
 		json_decref(verbs);
-		reply_error(client, BATON_ENAME);
 		return true;
 	}
 	unsigned mine = rules_verbs(client->daemon->rules, &client->subject, a[1].bytes, a[1].size);

@@ -13,10 +13,13 @@
 struct client;
 
 /* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing: one
- * for "observe", if that is among the verbs, otherwise one for the only verb. */
+ * for "observe", if that is among the verbs, otherwise one for the only verb. If no lock can have
+ * this name, tells it that. */
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name);
-/* Is the verb allowed for at least one lock? If not, tells the client which rule is missing. */
-bool permission_somewhere(struct client *client, enum verb verb);
+/* Is the verb allowed for at least one lock? If not, tells the client which rule is missing: one
+ * for the pattern that it asks about (NULL: all locks). */
+bool permission_somewhere(struct client *client, enum verb verb,
+                          const struct resp_argument *pattern);
 
 /* Does a STATUS for this client show every lock? Only then may the client be told figures that
  * count all locks together. */

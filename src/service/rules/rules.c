@@ -190,23 +190,27 @@ static int read_who(struct who *who, char *word, rules_lookup *lookup, struct pr
 	return -1;
 }
 
-/* Takes the next word; NULL: there is none. */
+/* Takes the next word; NULL: there is none. A blank after a backslash does not end the word. */
 static char *next_word(char **rest)
 {
-	char *word;
+	char *word = *rest + strspn(*rest, " \t"), *end = word;
 
-	do
-		word = strsep(rest, " \t");
-	while (word != NULL && *word == '\0');
-	return word;
+	while (*end != '\0' && *end != ' ' && *end != '\t')
+		end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+	*rest = end + (*end != '\0');
+	*end = '\0';
+	return *word != '\0' ? word : NULL;
 }
 
 static int read_rule(struct rule *rule, char *text, rules_lookup *lookup, struct problem *problem)
 {
 	static const char needed[] =
 	        "PATTERN VERB[,VERB...] WHO..., such as 'backup/* lock uid:1000'";
-	char *pattern = next_word(&text), *verbs = next_word(&text), *word;
+	char *pattern = next_word(&text), *word;
 
+	if (pattern != NULL && strcmp(pattern, "allow") == 0)
+		pattern = next_word(&text);
+	char *verbs = next_word(&text);
 	if (pattern == NULL || verbs == NULL)
 		return problem_set(problem, "a rule needs %s", needed);
 	if (strlen(pattern) > RULE_PATTERN_MAX)
@@ -357,32 +361,69 @@ const char *rules_pattern(const struct rules *rules, const struct subject *subje
 
 /* --- the rule that is missing --- */
 
-/* Writes a pattern that matches the name. A blank would end the pattern, so '?' takes its place. */
-static void write_pattern(const char *name, size_t size, char room[2 * RULE_PATTERN_MAX + 1])
+/* May this be shown on a line as it is? */
+static bool is_tame(const char *text, size_t size)
 {
-	size_t used = 0;
+	char tame[RULE_PATTERN_MAX];
 
-	for (size_t i = 0; i < size && i < RULE_PATTERN_MAX; i++) {
-		bool blank = name[i] == ' ' || tame_is_control(name[i]);
-		if (!blank && strchr("*?[]^\\", name[i]) != NULL)
-			room[used++] = '\\';
-		room[used++] = name[i];
-		if (blank)
-			room[used - 1] = '?';
-	}
-	room[used] = '\0';
+	if (size > sizeof(tame))
+		return false;
+	memcpy(tame, text, size);
+	tame_text(tame, size);
+	return memcmp(tame, text, size) == 0;
 }
 
-void rules_missing(const struct subject *subject, enum verb verb, const char *name, size_t size,
+/*
+ * Writes a pattern for one name, as a word of a rule; or the pattern itself, of which only blanks
+ * need a backslash. Returns false if there is none of at most `most` bytes.
+ */
+static bool write_pattern(const struct object *object, size_t most, char *room)
+{
+	const char *text = object->text;
+	size_t used = 0, size = object->size;
+
+	/* In a set, a backslash before a blank may have another meaning. */
+	if (size == 0 || !is_tame(text, size) ||
+	    (object->pattern && memchr(text, ' ', size) != NULL && memchr(text, '[', size) != NULL))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		bool escapes = object->pattern && text[i] == '\\' && i + 1 < size;
+		/* In a file, "allow =" begins a line of another kind. */
+		bool special = text[i] == ' ' || (i == 0 && text[i] == '=') ||
+		               (!object->pattern && strchr("*?[]^", text[i]) != NULL) ||
+		               (text[i] == '\\' && !escapes);
+		if (used + 1 + (special || escapes) > most)
+			return false;
+		if (special)
+			room[used++] = '\\';
+		room[used++] = text[i];
+		if (escapes)
+			room[used++] = text[++i];
+	}
+	room[used] = '\0';
+	return true;
+}
+
+bool rules_missing(const struct subject *subject, enum verb verb, const struct object *object,
                    char ret_text[RULES_MISSING_MAX])
 {
-	char pattern[2 * RULE_PATTERN_MAX + 1] = "*", who[128] = "anyone";
+	char pattern[RULE_PATTERN_MAX + 1] = "*";
+	char certificate[2 * RULE_PATTERN_MAX + 1] = "", who[32] = "anyone";
 
-	if (name != NULL)
-		write_pattern(name, size, pattern);
-	if (subject->certificate != NULL)
-		snprintf(who, sizeof(who), "cert:%.100s", subject->certificate);
-	else if (subject->uid != SUBJECT_NOBODY)
+	if (object->text != NULL && !write_pattern(object, RULE_PATTERN_MAX, pattern))
+		return false;
+	if (subject->certificate != NULL) {
+		struct object name = {.text = subject->certificate,
+		                      .size = strlen(subject->certificate)};
+		/* A blank at the end of a line is lost. */
+		if (!write_pattern(&name, sizeof(certificate) - 1, certificate) ||
+		    name.text[name.size - 1] == ' ')
+			return false;
+		snprintf(who, sizeof(who), "cert:");
+	} else if (subject->uid != SUBJECT_NOBODY) {
 		snprintf(who, sizeof(who), "uid:%u", subject->uid);
-	snprintf(ret_text, RULES_MISSING_MAX, "allow %s %s %s", pattern, verb_name(verb), who);
+	}
+	snprintf(ret_text, RULES_MISSING_MAX, "allow %s %s %s%s", pattern, verb_name(verb), who,
+	         certificate);
+	return true;
 }

@@ -1,6 +1,8 @@
 /*
  * Rules about who may do what with which locks: allow PATTERN VERB[,VERB…] WHO…
  *
+ * The word "allow" may be left out. A backslash before a blank keeps the blank in its word.
+ *
  * Rules only allow; no rule forbids. Without any rule everybody may do everything. As soon as there
  * is a rule, everything that no rule allows is refused, to everybody: neither uid 0 nor the user of
  * the node is an exception. This code does no I/O: when a rule is added, the caller looks up the
@@ -32,7 +34,9 @@ enum {
 	RULE_WHO_MAX = 64, /* the most users, groups and certificates that one rule may name */
 	/* The most bytes of a pattern, as many as a lock's name may have. */
 	RULE_PATTERN_MAX = 255,
-	RULES_MISSING_MAX = 768, /* room for the text of rules_missing */
+	/* Room for the text of rules_missing: a pattern, and a certificate whose name has as many
+	 * bytes, each with a backslash. */
+	RULES_MISSING_MAX = RULE_PATTERN_MAX + 2 * RULE_PATTERN_MAX + 32,
 };
 
 /* Returns "lock" for VERB_LOCK. */
@@ -46,7 +50,7 @@ void rules_destroy(struct rules *rules);
 /* Looks up a user or a group of this host. Returns 0 and its number, or -1. It may block. */
 typedef int rules_lookup(bool group, const char *name, uint32_t *ret_id);
 
-/* Adds a rule "PATTERN VERB[,VERB…] WHO…". Returns 0; or -1 and a problem that says which word is
+/* Adds a rule "[allow] PATTERN VERB[,VERB…] WHO…". Returns 0; or -1 and a problem that says which word is
  * wrong, and then nothing was added. */
 int rules_add(struct rules *rules, const char *text, rules_lookup *lookup, struct problem *problem);
 
@@ -64,9 +68,21 @@ bool rules_allow(const struct rules *rules, const struct subject *subject, unsig
 const char *rules_pattern(const struct rules *rules, const struct subject *subject, enum verb verb,
                           size_t *next);
 
-/* Writes the narrowest rule that would allow the verb: "allow backup/db lock uid:1000". If the name
- * is NULL, any lock is meant. */
-void rules_missing(const struct subject *subject, enum verb verb, const char *name, size_t size,
+/* What a client wants to do something with. */
+struct object {
+	const char *text; /* the name of a lock, or a pattern; NULL: all locks */
+	size_t size;
+	bool pattern;
+};
+
+/*
+ * Writes the narrowest rule that would allow the verb for the object: "allow backup/db lock
+ * uid:1000". It is valid, and allows nothing to any other client, unless the client has neither a
+ * user nor a certificate. Returns false if there is no such rule that could be shown on a line:
+ * what it must name has control characters, is too long for a pattern, has a blank in a set of
+ * bytes, or is a certificate that ends with a blank.
+ */
+bool rules_missing(const struct subject *subject, enum verb verb, const struct object *object,
                    char ret_text[RULES_MISSING_MAX]);
 
 #endif
