@@ -254,7 +254,7 @@ class BadClients(unittest.TestCase):
         self.assertLess(sent, 80 << 20)
         self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is unused
         full_kb = self.node.rss_kb()
-        self.node.says("bytes of replies unread, and is not served until it reads: pid")
+        self.node.says("bytes of replies unread, and is not served until it reads: uid")
         other = self.client()
         other.send("LOCK", "unread")
         self.assertTrue(other.quiet()) # the node is alive, and the lock is still held

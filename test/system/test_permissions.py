@@ -224,6 +224,26 @@ class Certified(Nodes):
             with self.secure(certificates, port, "ci-9") as renamed:
                 self.assertFalse(is_refused(renamed.call("LOCK", "backup/db", "NOWAIT")))
 
+    def test_the_log_says_who_gave_an_order(self):
+        with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
+            certificates = Certificates(os.path.join(folder, "pki"))
+            port = free_port()
+            node = self.node("* lock,break,admin anyone", more=("--name", "n1", "--clients", f"127.0.0.1:{port}", *certificates.options("n1"),
+                                                                "--listen", f"127.0.0.1:{free_port()}", "--data", os.path.join(folder, "data")))
+            local, remote = self.client(node), self.enterContext(self.secure(certificates, port, "ops"))
+            fences = [local.call("LOCK", name) for name in ("x", "x2", "held")]
+            for client, who, name, fence in ((local, f"uid {ME}, pid {os.getpid()}, ", "x", fences[0]),
+                                             (remote, "certificate 'ops', tcp 127.0.0.1:", "x2", fences[1])):
+                self.assertEqual(client.call("BREAK", name, fence), 1)
+                client.call("MEMBER", "REMOVE", "ghost")
+                client.call("MEMBER", "INVITE")
+                client.call("DRAIN", 60000)
+                for order in (f"asks to break '{name}', fence {fence}: {who}", f"a client ({who}", ") removes ghost", ") makes an invitation",
+                              ") drains this node"):
+                    self.assertIn(order, node.log())
+                self.assertEqual(node.log().count(f"a client ({who}"), 3)
+            self.assertNotIn("4294967295", node.log())
+
     def secure(self, certificates, port, name, role="client"):
         return Client(("127.0.0.1", port), wrap=certificates.context(certificates.make(role, name)).wrap_socket)
 
@@ -409,10 +429,49 @@ class Reading(Nodes):
         self.write(path, "")
         node.process.send_signal(signal.SIGHUP)
         until("it is closed", lambda: mode() == 0o660)
-        self.assertIn("there are none, everybody may do everything", node.log())
+        self.assertIn("there are none, everybody who can connect may do everything", node.log())
         if ROOT:
             self.assertRaises(PermissionError, self.client, node, 61001)
         self.assertEqual(stat.S_IMODE(os.stat(self.node("x lock uid:1").socket).st_mode), 0o666)
+
+    @unittest.skipUnless(ROOT, "needs several users")
+    def test_who_could_not_connect_now_has_no_rights_from_before(self):
+        path = self.enterContext(tempfile.TemporaryDirectory()) + "/conf"
+        rules = "allow = [xy] lock anyone\nallow = * observe anyone\n"
+        self.write(path, rules)
+        node = self.node(config=path, more=("--clients", f"127.0.0.1:{(port := free_port())}"))
+        said = 0
+
+        def reload(text):
+            nonlocal said
+            self.write(path, text)
+            node.process.send_signal(signal.SIGHUP)
+            said += 1
+            until("it is read", lambda: node.log().count("SIGHUP: the rules were read again") == said)
+
+        group = os.stat(node.socket).st_gid
+        stranger, member, root = self.client(node, 61001), self.client(node, 61002, [7, group]), self.client(node)
+        tcp = self.enterContext(Client(("127.0.0.1", port)))
+        listener = self.client(node, 61001)
+        fence = stranger.call("LOCK", "x")
+        listener.call("PSUBSCRIBE", "*")
+        reload("")
+        for words in (("LOCK", "y"), ("LOCK", "z"), ("ELECT", "y", "v"), ("STATUS",), ("BREAK", "x", fence), ("MEMBER", "LIST"), ("DRAIN",),
+                      ("LEADER", "x"), ("PSUBSCRIBE", "*")):
+            self.assertEqual(stranger.call(*words), "NOPERM not permitted: this node has no rules any more, and so only root, "
+                                                    f"uid {os.stat(node.socket).st_uid} and gid {group} may use its socket")
+        self.assertEqual(json.loads(stranger.call("CAN", "x"))["verbs"], [])
+        self.assertNotIn("epoch", stranger.call("INFO"))
+        # Others are as without rules, and it may give back what it had.
+        for client in (member, root, tcp):
+            self.assertEqual(json.loads(client.call("CAN", "z")), {"verbs": list(VERBS), "rules": False})
+        self.assertEqual(stranger.call("UNLOCK", "x", fence), 1)
+        self.assertIsInstance(root.call("LOCK", "z"), int)
+        # When there are rules again, they count for everybody.
+        reload(rules)
+        self.assertIsInstance(stranger.call("LOCK", "y"), int)
+        self.assertTrue(is_refused(root.call("LOCK", "other")))
+        self.assertEqual(listener.read()[2], "y")  # it was told nothing in between
 
 
 class Files(unittest.TestCase):

@@ -169,9 +169,14 @@ void subscriptions_free(struct client *client)
 
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX])
 {
-	if (client->tcp)
+	const struct subject *subject = &client->subject;
+
+	if (subject->certificate != NULL)
+		snprintf(room, CLIENT_DESCRIPTION_MAX, "certificate '%s', %s", subject->certificate,
+		         client->who.command);
+	else if (client->tcp)
 		snprintf(room, CLIENT_DESCRIPTION_MAX, "%s", client->who.command);
 	else
-		snprintf(room, CLIENT_DESCRIPTION_MAX, "pid %u, %s", client->who.pid,
-		         client->who.command);
+		snprintf(room, CLIENT_DESCRIPTION_MAX, "uid %u, pid %u, %s", subject->uid,
+		         client->who.pid, client->who.command);
 }

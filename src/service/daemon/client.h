@@ -72,6 +72,9 @@ struct client {
 	/* The user, groups and certificate by which rules know the client. The client owns the
 	 * texts, which may be NULL. */
 	struct subject subject;
+	/* The client came while there were rules. Now there are none, and it could not open the
+	 * socket any more: it may do nothing. */
+	bool stranger;
 	/* The user among whose connections this one counts; NULL: the client was refused. */
 	struct user *user;
 	uint64_t since;         /* when the client connected */
@@ -219,9 +222,9 @@ void subscription_add(struct client *client, bool pattern, const char *bytes, si
 void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size);
 void subscriptions_free(struct client *client);
 
-/* Writes a text for the log that describes the client: "pid 17, sleep 5", or "tcp
- * 127.0.0.1:4711". */
-enum { CLIENT_DESCRIPTION_MAX = NODE_COMMAND_MAX + 32 };
+/* Writes a text for the log that describes the client: "uid 1000, pid 17, sleep 5", "tcp
+ * 127.0.0.1:4711", or "certificate 'ops', tcp 10.0.0.7:4711". */
+enum { CLIENT_DESCRIPTION_MAX = NODE_NAME_MAX + NODE_COMMAND_MAX + 48 };
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX]);
 
 #endif

@@ -125,9 +125,12 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 		return true;
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
 	                       client->daemon->loop.now);
-	if (error == 0)
-		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu",
-		         (int)a[1].size, a[1].bytes, (unsigned long long)fence);
+	if (error == 0) {
+		char who[CLIENT_DESCRIPTION_MAX];
+		client_describe(client, who);
+		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu: %s",
+		         (int)a[1].size, a[1].bytes, (unsigned long long)fence, who);
+	}
 	return under_way(client, error);
 }
 
@@ -725,7 +728,7 @@ bool command_serve(struct client *client, const struct resp_command *words)
 		                   "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
 		                   "PING / QUIT / RESET are allowed in this context",
 		                   command->name);
-	if (client->daemon->rules != NULL && !is_permitted(client, command, a, count))
+	if (permission_rules(client) != NULL && !is_permitted(client, command, a, count))
 		return true;
 	return command->serve(client, a, count);
 }

@@ -201,7 +201,7 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	                                   [ORDER_PROMOTE] = "promotes",
 	                                   [ORDER_DEMOTE] = "demotes"};
 	struct daemon *daemon = client->daemon;
-	char name[ENTRY_NAME_MAX + 1];
+	char name[ENTRY_NAME_MAX + 1], who[CLIENT_DESCRIPTION_MAX];
 
 	if (argument->size == 0 || argument->size > ENTRY_NAME_MAX ||
 	    memchr(argument->bytes, '\0', argument->size) != NULL)
@@ -225,8 +225,8 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 		                   "member or witness with --data joins; then it has three");
 	if (order == ORDER_DEMOTE && electors_find(voters, name) == NULL)
 		return reply_wrong(client, "'%.60s' does not vote", name);
-	log_line(LEVEL_WARNING, "a client (uid %u, pid %u) %s %s", client->who.uid, client->who.pid,
-	         acts[order], name);
+	client_describe(client, who);
+	log_line(LEVEL_WARNING, "a client (%s) %s %s", who, acts[order], name);
 	client->asking = member_order(daemon->member, order, name, daemon->loop.now);
 	client->waiting = true;
 	return true;
@@ -241,6 +241,7 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 	struct daemon *daemon = client->daemon;
 	uint64_t real_s = clock_real_ns() / 1000000000, valid_s = (valid_ms + 999) / 1000;
 	uint8_t digest[TOKEN_DIGEST_SIZE];
+	char who[CLIENT_DESCRIPTION_MAX];
 	struct token token;
 
 	if (daemon->credentials == NULL)
@@ -259,9 +260,10 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 	memory_must(client->token != NULL);
 	token_write(&token, client->token);
 	explicit_bzero(&token, sizeof(token));
+	client_describe(client, who);
 	log_line(LEVEL_WARNING,
-	         "a client (uid %u, pid %u) makes an invitation, good for one node within %llu s",
-	         client->who.uid, client->who.pid, (unsigned long long)valid_s);
+	         "a client (%s) makes an invitation, good for one node within %llu s", who,
+	         (unsigned long long)valid_s);
 	client->asking =
 	        member_invite(daemon->member, digest, real_s, real_s + valid_s, daemon->loop.now);
 	client->waiting = true;
@@ -356,13 +358,14 @@ bool serve_member(struct client *client, const struct resp_argument *a, uint32_t
 bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	uint64_t finish_ms = UINT64_MAX;
+	char who[CLIENT_DESCRIPTION_MAX];
 
 	if (count == 2 &&
 	    (!argument_number(&a[1], &finish_ms) || finish_ms > UINT64_C(1000) * 86400 * 365))
 		return reply_wrong(client,
 		                   "DRAIN needs a whole number of milliseconds, at most a year");
-	log_line(LEVEL_INFO, "a client (uid %u, pid %u) drains this node", client->who.uid,
-	         client->who.pid);
+	client_describe(client, who);
+	log_line(LEVEL_INFO, "a client (%s) drains this node", who);
 	resp_integer(&client->output, daemon_drain(client->daemon, finish_ms));
 	return true;
 }

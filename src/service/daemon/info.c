@@ -203,7 +203,7 @@ bool serve_info(struct client *client, const struct resp_argument *a, uint32_t c
 	(void)a; /* the arguments name sections; INFO is short, so it always has all of them */
 	(void)count;
 	tell_server(daemon, &text);
-	if ((rules_verbs_somewhere(daemon->rules, &client->subject) & VERB_STATUS) != 0)
+	if ((rules_verbs_somewhere(permission_rules(client), &client->subject) & VERB_STATUS) != 0)
 		tell_figures(daemon, &text, permission_sees_all(client));
 	resp_bulk(&client->output, buffer_front(&text), buffer_size(&text));
 	buffer_free(&text);

@@ -141,6 +141,22 @@ static void read_groups(struct client *client, uint32_t primary)
 	client->subject.gids_count = count + 1;
 }
 
+/* Could this client not open the socket now? Its mode is judged here for clients that connected
+ * when it was another. */
+static bool is_stranger(const struct listeners *listeners, const struct client *client)
+{
+	const struct subject *subject = &client->subject;
+
+	if (!listeners->judges || client->tcp || subject->uid == 0 ||
+	    subject->uid == listeners->owner)
+		return false;
+	for (uint32_t i = 0; i < subject->gids_count; i++) {
+		if (subject->gids[i] == listeners->group)
+			return false;
+	}
+	return true;
+}
+
 static bool accept_unix(struct listener *listener)
 {
 	struct ucred who = {.uid = SUBJECT_NOBODY};
@@ -155,6 +171,7 @@ static bool accept_unix(struct listener *listener)
 		read_groups(client, who.gid);
 	}
 	client->subject.uid = who.uid;
+	client->stranger = is_stranger(&client->daemon->listeners, client);
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
 	                                           .command = command});
@@ -414,10 +431,21 @@ static bool is_ours(const struct daemon *daemon)
 
 void listeners_adjust(struct daemon *daemon)
 {
-	if (daemon->listeners.socket_made && is_ours(daemon) &&
-	    chmod(daemon->options->socket, socket_mode(daemon)) != 0)
-		log_line(LEVEL_ERROR, "--socket: the mode of '%s' cannot be changed: %s",
-		         daemon->options->socket, strerror(errno));
+	struct listeners *listeners = &daemon->listeners;
+	struct stat stat = {.st_uid = geteuid(), .st_gid = getegid()};
+	struct client *client;
+
+	if (listeners->socket_made && is_ours(daemon)) {
+		if (chmod(daemon->options->socket, socket_mode(daemon)) != 0)
+			log_line(LEVEL_ERROR, "--socket: the mode of '%s' cannot be changed: %s",
+			         daemon->options->socket, strerror(errno));
+		lstat(daemon->options->socket, &stat);
+	}
+	listeners->judges = daemon->rules == NULL;
+	listeners->owner = stat.st_uid;
+	listeners->group = stat.st_gid;
+	LIST_FOREACH (client, &daemon->clients.all, all)
+		client->stranger = is_stranger(listeners, client);
 }
 
 void listeners_close(struct daemon *daemon)

@@ -32,6 +32,11 @@ struct listeners {
 	bool socket_made; /* the Unix socket's file is ours: it has this device and inode */
 	dev_t socket_device;
 	ino_t socket_inode;
+	/* The last rules were removed by SIGHUP: clients that come now may have connected before
+	 * that. */
+	bool judges;
+	uid_t owner; /* the owner and the group of the socket's file at that time */
+	gid_t group;
 };
 
 /* Call it first: notes that there are no listeners yet. */
@@ -46,7 +51,8 @@ void listeners_turn(struct daemon *daemon);
 void listeners_pause(struct daemon *daemon);
 /* Call it when a client has gone, or some time has passed: there may be room for clients again. */
 void listeners_resume(struct daemon *daemon);
-/* Call it when the rules have changed: sets the mode of the socket's file, see socket_mode. */
+/* Call it when the rules have changed: sets the mode of the socket's file, see socket_mode, and
+ * notes for each client whether it is a stranger. */
 void listeners_adjust(struct daemon *daemon);
 void listeners_close(struct daemon *daemon);
 

@@ -12,14 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells the client, and now and then the log, which rule is missing. */
+const struct rules *permission_rules(const struct client *client)
+{
+	return client->stranger ? &rules_nothing : client->daemon->rules;
+}
+
+/* Tells the client, and now and then the log, why it is refused: mostly because a rule is
+ * missing. */
 static bool refuse(struct client *client, enum verb verb, const struct object *object)
 {
 	struct daemon *daemon = client->daemon;
 	char rule[RULES_MISSING_MAX], why[RULES_MISSING_MAX + 64], who[CLIENT_DESCRIPTION_MAX];
 	char text[sizeof(why) + 32];
 
-	if (rules_missing(&client->subject, verb, object, rule))
+	if (client->stranger)
+		snprintf(why, sizeof(why),
+		         "this node has no rules any more, and so only root, uid %u and gid %u may "
+		         "use its socket",
+		         daemon->listeners.owner, daemon->listeners.group);
+	else if (rules_missing(&client->subject, verb, object, rule))
 		snprintf(why, sizeof(why), "this rule is missing: %s", rule);
 	else
 		snprintf(why, sizeof(why),
@@ -57,7 +68,7 @@ static bool is_holders(const struct client *client, unsigned verbs)
 
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
 {
-	const struct rules *rules = client->daemon->rules;
+	const struct rules *rules = permission_rules(client);
 	struct object lock = {.text = name->bytes, .size = name->size};
 
 	/* Several verbs allow SUBSCRIBE. If none is allowed, the refusal names "observe". */
@@ -71,7 +82,7 @@ bool permission_for(struct client *client, unsigned verbs, const struct resp_arg
 bool permission_somewhere(struct client *client, enum verb verb,
                           const struct resp_argument *pattern)
 {
-	const struct rules *rules = client->daemon->rules;
+	const struct rules *rules = permission_rules(client);
 	struct object locks = {.pattern = true};
 
 	if (rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verb) != 0)
@@ -87,7 +98,7 @@ bool permission_somewhere(struct client *client, enum verb verb,
 
 bool permission_sees_all(const struct client *client)
 {
-	const struct rules *rules = client->daemon->rules;
+	const struct rules *rules = permission_rules(client);
 	const char *pattern;
 	size_t next = 0;
 
@@ -101,7 +112,7 @@ bool permission_sees_all(const struct client *client)
 
 struct node_bytes permission_sights(const struct client *client, struct buffer *room)
 {
-	const struct rules *rules = client->daemon->rules;
+	const struct rules *rules = permission_rules(client);
 	const char *pattern;
 	size_t next = 0;
 
@@ -123,7 +134,7 @@ struct node_bytes permission_sights(const struct client *client, struct buffer *
  */
 bool permission_hears(const struct client *client, const struct node_effect *effect)
 {
-	const struct rules *rules = client->daemon->rules;
+	const struct rules *rules = permission_rules(client);
 	struct node_bytes name = effect->event.name;
 	unsigned verbs = VERB_OBSERVE;
 
@@ -163,7 +174,7 @@ bool serve_whoami(struct client *client, const struct resp_argument *a, uint32_t
 	                  "transport", client->tcp ? "tcp" : "unix", "uid",
 	                  subject->uid == SUBJECT_NOBODY ? json_null() : json_integer(subject->uid),
 	                  "gids", gids, "certificate", subject->certificate, "rules",
-	                  client->daemon->rules != NULL));
+	                  permission_rules(client) != NULL));
 }
 
 bool serve_can(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -175,11 +186,12 @@ bool serve_can(struct client *client, const struct resp_argument *a, uint32_t co
 		json_decref(verbs);
 		return true;
 	}
-	unsigned mine = rules_verbs(client->daemon->rules, &client->subject, a[1].bytes, a[1].size);
+	unsigned mine =
+	        rules_verbs(permission_rules(client), &client->subject, a[1].bytes, a[1].size);
 	for (unsigned i = 0; i < VERBS_COUNT; i++) {
 		if ((mine >> i & 1) != 0)
 			json_array_append_new(verbs, json_string(verb_name((enum verb)(1U << i))));
 	}
 	return reply_json(client, json_pack("{s:o, s:b}", "verbs", verbs, "rules",
-	                                    client->daemon->rules != NULL));
+	                                    permission_rules(client) != NULL));
 }

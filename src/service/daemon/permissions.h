@@ -12,6 +12,8 @@
 
 struct client;
 
+/* Returns the rules that apply to the client; NULL: it may do everything. */
+const struct rules *permission_rules(const struct client *client);
 /* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing: one
  * for "observe", if that is among the verbs, otherwise one for the only verb. If no lock can have
  * this name, tells it that. */

@@ -44,7 +44,9 @@ static void take_rules(struct daemon *daemon, const struct reload_job *job)
 	daemon->rules = job->rules;
 	listeners_adjust(daemon);
 	log_line(LEVEL_INFO, "SIGHUP: the rules were read again%s",
-	         daemon->rules == NULL ? ": there are none, everybody may do everything" : "");
+	         daemon->rules == NULL
+	                 ? ": there are none, everybody who can connect may do everything"
+	                 : "");
 }
 
 static void on_done(struct loop_watch *watch, uint32_t events)

@@ -5,6 +5,8 @@
  *
  * New rules take nothing away: a lock that is held stays held, and a command that was accepted is
  * carried out. They apply from the next command on, and from the next event of a subscription on.
+ * If there are no rules any more, the socket's mode decides who may do everything; a client that is
+ * connected already and could not open the socket now may do nothing any more.
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H

@@ -33,6 +33,8 @@ struct rules {
 	size_t count, size;
 };
 
+const struct rules rules_nothing = {.list = NULL};
+
 static const char *const verb_names[] = {"lock",  "elect", "observe", "status",
                                          "break", "admin", NULL};
 /* The words by which a rule names its subjects, in the order of enum who_kind. */

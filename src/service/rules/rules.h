@@ -44,6 +44,9 @@ const char *verb_name(enum verb verb);
 
 struct rules;
 
+/* Rules that allow nothing to anybody. */
+extern const struct rules rules_nothing;
+
 struct rules *rules_create(void);
 void rules_destroy(struct rules *rules);
 
