@@ -296,7 +296,34 @@ class BadClients(unittest.TestCase):
                     client.send_bytes(f"{method} /x HTTP/1.1\r\n{rest}".encode())
                     self.assertEqual(client.read(), "ERR this is not a server of web pages")
                     self.assertRaises(Closed, client.read)
+        for verb in ("LOCK", "UNLOCK"): # methods of HTTP, which a page may use
+            client = self.client(tcp=True)
+            client.send_bytes(f"{verb} evil HTTP/1.1\r\nLOCK evil\r\n".encode())
+            self.assertEqual(client.read(), "ERR this is not a server of web pages")
+            self.assertRaises(Closed, client.read)
         self.assertEqual(self.node.status("evil")["locks"], [])
+
+    def test_other_protocols_take_no_locks(self):
+        """The node ends the connection at the first byte or line, before it reads the next, which may be a command."""
+        session = b"\nLOCK evil\n".ljust(32, b"x") # a page can choose the id of the TLS session that its browser resumes
+        hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(32, 64)) + b"\x20" + session + b"\0" * 400
+        lock = encode("LOCK", "evil") + b"LOCK evil\r\n"
+        unknown = "over TCP, a line that is no command ends the connection"
+        for data, reason in ((hello, "this port has no TLS"), (b"\x16", "this port has no TLS"), (encode("PING") + hello, "this port has no TLS"),
+                             (b"\x16\n" + lock, "this port has no TLS"), (b"\0\1\0\0\n" + lock, "control characters"),
+                             (b"\0", "control characters"), (b"PING \x7f\n" + lock, "control characters"),
+                             (b"EHLO x\r\n" + lock, unknown), (b"USER anonymous\r\n" + lock, unknown),
+                             (b"POST x\r\n" + lock, unknown), (b"Host: x\r\n" + lock, unknown)):
+            with self.subTest(data=data[:60]):
+                client = self.client(tcp=True)
+                client.send_bytes(data)
+                last = client.read()
+                self.assertIn(reason, client.read() if last == "PONG" else last)
+                self.assertRaises((Closed, OSError), client.read)
+        self.assertEqual(self.node.status("evil")["locks"], [])
+        client = self.client(tcp=True) # a library's unknown command is only an error
+        self.assertEqual(client.call("EHLO"), "ERR unknown command 'EHLO'")
+        self.assertEqual(client.call("PING", "\x16"), "\x16")
 
     def test_a_pipeline_with_long_answers_comes_to_its_end(self):
         """Each answer is ready at once, but together they exceed what the node keeps for a client."""

@@ -188,6 +188,24 @@ static void test_quotes_that_do_not_match_are_said(void **state)
 		assert_wrong(lines[i], "unbalanced quotes in request");
 }
 
+static void test_a_line_is_text(void **state)
+{
+	static const char *const lines[] = {
+	        "\x16\x03\x01\nLOCK x\n", "\x16",           "\x7f", "PING \x01\n",
+	        "PING \x1b[A\r\n",        "PING \"\x1f\"\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		assert_wrong(lines[i], "control characters");
+	assert_int_equal(read_bytes("\0PING\n", 6), RESP_WRONG);
+	assert_int_equal(read_text("PING \xc3\xa4\xff\n"), RESP_COMMAND);
+	assert_true(command.is_line);
+	/* The bytes of the next line do not matter yet. */
+	assert_int_equal(read_text("PING\n\x16"), RESP_COMMAND);
+	assert_int_equal(read_text("*1\r\n$1\r\n\x16\r\n"), RESP_COMMAND);
+	assert_false(command.is_line);
+}
+
 static void test_the_longest_quoted_line(void **state)
 {
 	static char line[RESP_LINE_MAX];
@@ -359,6 +377,7 @@ int main(void)
 	        cmocka_unit_test(test_every_beginning_needs_more_but_not_too_much),
 	        cmocka_unit_test(test_what_is_not_the_protocol_is_said),
 	        cmocka_unit_test(test_quotes_that_do_not_match_are_said),
+	        cmocka_unit_test(test_a_line_is_text),
 	        cmocka_unit_test(test_the_longest_quoted_line),
 	        cmocka_unit_test(test_the_limits_of_a_line),
 	        cmocka_unit_test(test_the_most_arguments),

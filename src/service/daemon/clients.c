@@ -193,11 +193,11 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 		switch (resp_read(bytes + taken, size - taken, &daemon->clients.command,
 		                  &client->needed, &wrong)) {
 		case RESP_MORE:
-			if ((uint8_t)bytes[taken] == TLS_FIRST_BYTE)
-				end_with(client, "", "this port has no TLS");
 			return taken;
 		case RESP_WRONG:
-			end_with(client, "Protocol error: ", wrong);
+			end_with(client, "Protocol error: ",
+			         (uint8_t)bytes[taken] == TLS_FIRST_BYTE ? "this port has no TLS"
+			                                                 : wrong);
 			return size;
 		case RESP_COMMAND:
 			break;

@@ -677,13 +677,33 @@ static bool serve_command_table(struct client *client, const struct resp_argumen
 	return true;
 }
 
-/* Is this a line of HTTP: "GET / HTTP/1.1", or a header like "Host: …"? */
+/* Is this the first line of HTTP: "GET / HTTP/1.1"? LOCK and UNLOCK are methods of HTTP too. */
 static bool is_http(const struct resp_argument *a, uint32_t count)
 {
 	const struct resp_argument *last = &a[count - 1];
 
-	return argument_is(&a[0], "HOST:") || argument_is(&a[0], "POST") ||
-	       (count == 3 && last->size >= 5 && memcmp(last->bytes, "HTTP/", 5) == 0);
+	return count == 3 && last->size >= 5 && memcmp(last->bytes, "HTTP/", 5) == 0;
+}
+
+/*
+ * Ends a connection whose line is of another protocol, before its next line is read, which may be a
+ * command: a web page can make a browser connect to a local port, and others can make servers send
+ * mail there. At the Unix socket a line that is no command is a typing error, and is forgiven.
+ */
+static bool ends_foreign(struct client *client, const struct command *command,
+                         const struct resp_argument *a, uint32_t count)
+{
+	if (is_http(a, count))
+		reply_wrong(client, "this is not a server of web pages");
+	else if (command == NULL && client->tcp)
+		reply_wrong(client,
+		            "unknown command '%.*s': over TCP, a line that is no command ends the "
+		            "connection",
+		            (int)(a[0].size < 64 ? a[0].size : 64), a[0].bytes);
+	else
+		return false;
+	client_end(client);
+	return true;
 }
 
 /* Checks the rules. STATUS and the administrators' commands concern no single lock; every other
@@ -710,13 +730,8 @@ bool command_serve(struct client *client, const struct resp_command *words)
 	client_dirty(client);
 	if (refused_with_multi(client, &a[0]))
 		return true;
-	/* A web page can make a browser connect to a local port. The browser then sends lines of
-	 * HTTP. */
-	if (is_http(a, count)) {
-		reply_wrong(client, "this is not a server of web pages");
-		client_end(client);
+	if (words->is_line && ends_foreign(client, command, a, count))
 		return true;
-	}
 	if (command == NULL)
 		return reply_wrong(client, "unknown command '%.*s'",
 		                   (int)(a[0].size < 64 ? a[0].size : 64), a[0].bytes);

@@ -200,6 +200,16 @@ static bool read_word(const char *line, size_t size, size_t *at, char **to,
 	return true;
 }
 
+/* Has the line no control characters but those that separate words? */
+static bool is_text(const char *line, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (tame_is_control(line[i]) && !is_space(line[i]))
+			return false;
+	}
+	return true;
+}
+
 static enum resp_result read_line(struct reader *reader, struct resp_command *command)
 {
 	size_t most = reader->size < RESP_LINE_MAX ? reader->size : RESP_LINE_MAX;
@@ -208,6 +218,11 @@ static enum resp_result read_line(struct reader *reader, struct resp_command *co
 	char *unquoted = command->unquoted;
 	size_t at = 0;
 
+	/* The first byte of a binary protocol is refused before the line has an end, which may
+	 * never come. */
+	if (!is_text(reader->bytes, end == NULL ? 1 : (size_t)(end - reader->bytes)))
+		return wrong(reader, "a line is text without control characters; in \"...\" \\xHH "
+		                     "stands for any byte");
 	if (end == NULL && reader->size >= RESP_LINE_MAX)
 		return wrong(reader, "a line of more than 16384 bytes");
 	if (end == NULL)
@@ -240,8 +255,9 @@ enum resp_result resp_read(const char *bytes, size_t size, struct resp_command *
 		*ret_needed = 1;
 		return RESP_MORE;
 	}
-	result = bytes[0] == '*' ? read_array(&reader, ret_command)
-	                         : read_line(&reader, ret_command);
+	ret_command->is_line = bytes[0] != '*';
+	result = ret_command->is_line ? read_line(&reader, ret_command)
+	                              : read_array(&reader, ret_command);
 	if (result == RESP_MORE)
 		*ret_needed = reader.needed;
 	else if (result == RESP_WRONG)

@@ -4,13 +4,15 @@
  *
  * A command is an array of bulk strings, or a line of words ("inline": for a person with netcat). A
  * word may be quoted as in Redis: "…" knows \n \r \t \b \a \xHH and \ before any other byte, '…'
- * knows \' only. Versions 2 and 3 differ only in the replies.
+ * knows \' only. A line has no control characters, so that binary protocols such as TLS are not
+ * taken for commands. Versions 2 and 3 differ only in the replies.
  */
 #ifndef RESP_RESP_H
 #define RESP_RESP_H
 
 #include "buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +29,7 @@ struct resp_argument {
 };
 
 struct resp_command {
+	bool is_line;             /* it came as a line of words, not as an array */
 	uint32_t arguments_count; /* the number of arguments; 0: an empty line, which is ignored */
 	size_t size;              /* how many bytes of the input the command took */
 	struct resp_argument arguments[RESP_ARGUMENTS_MAX];
