@@ -25,6 +25,7 @@ def obey_signals():
 
 
 obey_signals()
+os.umask(0o022) # a node refuses files that its group can write
 
 
 def fingerprint(program=BATON):

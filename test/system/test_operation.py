@@ -160,7 +160,7 @@ class Starting(unittest.TestCase):
                 config = self.write(f"# first\n\n{text}\n")
                 self.refused("--config", config, says=[f"{config}:3: {says}"])
         self.refused("--config", self.path("none"), says=["--config", "none", "No such file"])
-        self.refused("--config", self.folder.name, says=["--config", "cannot be read"])
+        self.refused("--config", self.folder.name, says=["--config", "is not a regular file"])
 
     # --- options ---
 

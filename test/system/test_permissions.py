@@ -529,19 +529,77 @@ class Files(unittest.TestCase):
         with open(victim, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
 
-    def test_a_file_that_others_can_write(self):
-        conf = self.path("conf")
-        with open(conf, "w", encoding="utf-8") as file:
+    def conf(self, name="conf"):
+        with open(self.path(name), "w", encoding="utf-8") as file:
             file.write("allow = x lock anyone\n")
-        os.symlink(conf, self.path("link"))
+        os.chmod(self.path(name), 0o644)
+        return self.path(name)
+
+    def test_a_file_that_others_can_write(self):
+        conf = self.conf()
+        os.symlink("conf", self.path("link"))
         for name in ("conf", "link"):
-            os.chmod(conf, 0o666)
-            self.assertIn("other users can change this file", self.refused("--config", self.path(name)))
+            for mode in (0o666, 0o664, 0o646):
+                os.chmod(conf, mode)
+                self.assertIn(f"--config '{self.path(name)}' can be written by others (mode {mode:04o}): chmod go-w it",
+                              self.refused("--config", self.path(name)))
             os.chmod(conf, 0o644)
             self.works("--config", self.path(name))
         if ROOT:
             os.chown(conf, 61001, 0)
-            self.assertIn("other users can change this file (uid 61001", self.refused("--config", conf))
+            self.assertIn(f"the file '{conf}' belongs to uid 61001: its owner must be root or the node's user, uid 0",
+                          self.refused("--config", conf))
+
+    def test_what_is_no_file(self):
+        os.mkfifo(self.path("pipe"), 0o600)
+        for path in (self.path("pipe"), "/dev/null", self.folder):
+            self.assertIn(f"--config '{path}' is not a regular file", self.refused("--config", path))
+        self.assertIn("--config 'nowhere': No such file or directory", self.refused("--config", "nowhere"))
+        os.symlink("loop", self.path("loop"))
+        self.assertIn("Too many levels of symbolic links", self.refused("--config", self.path("loop")))
+
+    def test_a_folder_on_the_way_that_others_can_write(self):
+        """Whoever can write there can replace what is in it, unless the folder is sticky."""
+        way, below = self.path("way"), self.path("way/below")
+        os.makedirs(below)
+        conf = self.conf("way/below/conf")
+        os.symlink(f"{below}/../below/conf", self.path("link"))
+        os.symlink("way/below", self.path("folder"))
+        for path in (conf, self.path("link"), self.path("folder/conf")):
+            for open_folder in (way, below):
+                os.chmod(open_folder, 0o777)
+                self.assertIn(f"--config '{path}': the folder '{open_folder}' can be written by others (mode 0777): chmod o-w it",
+                              self.refused("--config", path))
+                os.chmod(open_folder, 0o1777)
+                self.works("--config", path)
+                os.chmod(open_folder, 0o755)
+        os.chmod(way, 0o777)
+        self.assertIn(f"the folder '{way}' can be written by others", self.refused("--data", self.path("way/data")))
+        self.assertEqual(os.listdir(way), ["below"])
+
+    @unittest.skipUnless(ROOT, "only root makes links of others")
+    def test_a_link_or_a_folder_of_another_user(self):
+        self.conf()
+        os.mkdir(self.path("data"))
+        for name in ("conf", "data"):
+            os.symlink(name, self.path(f"{name}-link"))
+            os.chown(self.path(f"{name}-link"), 61001, 0, follow_symlinks=False)
+        os.mkdir(self.path("theirs"))
+        self.conf("theirs/conf")
+        os.chown(self.path("theirs"), 61001, 0)
+        for word, path, kind in (("--config", "conf-link", "link"), ("--data", "data-link", "link"), ("--config", "theirs/conf", "folder")):
+            theirs = self.path(path.split("/", maxsplit=1)[0])
+            self.assertIn(f"{word} '{self.path(path)}': the {kind} '{theirs}' belongs to uid 61001", self.refused(word, self.path(path)))
+
+    def test_keys_that_others_can_write(self):
+        certificates = Certificates(self.path("pki"))
+        words = [*certificates.options("n1"), "--tls-ca-key", certificates.path("ca.key")]
+        for word in ("--tls-ca", "--tls-cert", "--tls-key", "--tls-ca-key"):
+            path = words[words.index(word) + 1]
+            os.chmod(path, 0o620)
+            self.assertIn(f"{word} '{path}' can be written by others (mode 0620): chmod go-w it", self.refused(*words))
+            os.chmod(path, 0o600)
+        self.works(*words)
 
 
 if __name__ == "__main__":

@@ -471,10 +471,10 @@ class Nodes(TlsTest):
                               (self.certificates.options("n2"), "it is for the node 'n2', and this is the node 'n1'"),
                               (["--tls-ca", ca, "--tls-cert", old, "--tls-key", old_key], "certificate has expired"),
                               (["--tls-ca", self.others.path("ca.crt"), *good[2:]], "this CA has not signed the certificate"),
-                              (["--tls-ca", self.folder, *good[2:]], f"--tls-ca '{self.folder}': Is a directory"),
-                              ([*good[:3], self.folder, *good[4:]], f"--tls-cert '{self.folder}': Is a directory"),
-                              ([*good[:5], self.folder], f"--tls-key '{self.folder}': Is a directory"),
-                              ([*good[:3], "/dev/null", *good[4:]], "--tls-cert '/dev/null': no certificate in PEM"),
+                              (["--tls-ca", self.folder, *good[2:]], f"--tls-ca '{self.folder}' is not a regular file"),
+                              ([*good[:3], self.folder, *good[4:]], f"--tls-cert '{self.folder}' is not a regular file"),
+                              ([*good[:5], self.folder], f"--tls-key '{self.folder}' is not a regular file"),
+                              ([*good[:3], self.certificates.path("settings"), *good[4:]], "settings': no certificate in PEM"),
                               (["--tls-ca", ca, "--tls-cert", huge, "--tls-key", huge_key], "which is more than others take")):
             cluster = Cluster(1, *options)
             try:

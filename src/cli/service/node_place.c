@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "must.h"
+#include "ownership.h"
 #include "rescue_folder.h"
 #include "service.h"
 
@@ -53,19 +54,9 @@ static int check_folder(const char *path, struct problem *problem)
 		               : problem_set(problem, "--data '%.200s' cannot be made: %s", path,
 		                             strerror(errno));
 	}
-	if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-		return problem_set(problem, "--data '%.200s' is not a folder", path);
 	/* Anybody who can write there could replace the log by another one. */
-	if (found.st_uid != geteuid() && found.st_uid != 0)
-		return problem_set(problem,
-		                   "--data '%.200s' belongs to uid %u, and this node runs as uid "
-		                   "%u: others could change it; chown it",
-		                   path, found.st_uid, geteuid());
-	if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return problem_set(problem,
-		                   "--data '%.200s' can be written by others (mode %04o): chmod "
-		                   "go-w it",
-		                   path, found.st_mode & 07777U);
+	if (ownership_judge(path, S_IFDIR, "--data", problem) != 0)
+		return -1;
 	if (access(path, W_OK | X_OK) != 0)
 		return problem_set(problem, "--data '%.200s' cannot be written: %s", path,
 		                   strerror(errno));
@@ -335,12 +326,20 @@ int node_place_keep(const struct node_words *words, struct daemon_options *optio
 	if (!options->data_made && errno != EEXIST)
 		return problem_set(problem, "--data '%.200s' cannot be made: %s", words->data,
 		                   strerror(errno));
+	/* The folder may be new, and so not have been judged yet. */
+	if (ownership_judge(words->data, S_IFDIR, "--data", problem) != 0) {
+		if (options->data_made)
+			rmdir(words->data);
+		return -1;
+	}
 	char *path = place_path(words->data, ""), *fresh = place_path(words->data, ".new");
 	FILE *file = fopen(fresh, "we");
 	bool written = file != NULL;
 	if (written) {
 		write_place(file, words);
-		written = fflush(file) == 0 && fsync(fileno(file)) == 0;
+		/* whatever the umask: node_words_read_file refuses what others can write */
+		written = fchmod(fileno(file), 0600) == 0 && fflush(file) == 0 &&
+		          fsync(fileno(file)) == 0;
 		written = fclose(file) == 0 && written && rename(fresh, path) == 0;
 	}
 	int result = written ? 0

@@ -4,6 +4,7 @@
 #include "grow.h"
 #include "memory.h"
 #include "must.h"
+#include "ownership.h"
 #include "service.h"
 
 #include <errno.h>
@@ -407,25 +408,17 @@ static int read_line(struct node_words *words, char *line, unsigned number, stru
 /* The text stays allocated, because the words point into it. */
 int node_words_read_file(struct node_words *words, const char *path, struct problem *problem)
 {
-	FILE *file = fopen(path, "re");
 	char *line = NULL;
 	size_t room = 0;
 	struct problem wrong;
 
+	/* The file decides who may do what. */
+	if (ownership_judge(path, S_IFREG, "--config", problem) != 0)
+		return -1;
+	FILE *file = fopen(path, "re");
 	if (file == NULL)
 		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
 	words->config = path;
-	struct stat found;
-	if (fstat(fileno(file), &found) == 0 && S_ISREG(found.st_mode) &&
-	    ((found.st_mode & S_IWOTH) != 0 || (found.st_uid != 0 && found.st_uid != geteuid()))) {
-		fclose(file);
-		return problem_set(
-		        problem,
-		        "--config '%.200s': other users can change this file (uid %u, mode %04o), "
-		        "and it decides who may do what. Its owner must be root or the node's "
-		        "user, and only the owner may have write permission",
-		        path, found.st_uid, found.st_mode & 07777U);
-	}
 	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
 		if (read_line(words, node_words_keep(words, strdup(line)), number, &wrong) != 0) {
 			free(line);

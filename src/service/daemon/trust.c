@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "ownership.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -28,12 +29,26 @@ static void warn_of_readers(const char *option, const char *path)
 		         option, path);
 }
 
+/* Can only root and the node's user change the files? */
+static int judge_files(const struct credentials_files *files, struct problem *problem)
+{
+	if (ownership_judge(files->ca, S_IFREG, "--tls-ca", problem) != 0 ||
+	    ownership_judge(files->certificate, S_IFREG, "--tls-cert", problem) != 0 ||
+	    ownership_judge(files->key, S_IFREG, "--tls-key", problem) != 0)
+		return -1;
+	return files->ca_key == NULL
+	               ? 0
+	               : ownership_judge(files->ca_key, S_IFREG, "--tls-ca-key", problem);
+}
+
 /* Returns NULL, after logging the reason, if the files are wrong or are not this node's. */
 static struct credentials *load(const struct daemon *daemon)
 {
 	struct problem problem;
-	struct credentials *credentials = credentials_load(&daemon->options->tls, &problem);
+	struct credentials *credentials = NULL;
 
+	if (judge_files(&daemon->options->tls, &problem) == 0)
+		credentials = credentials_load(&daemon->options->tls, &problem);
 	if (credentials == NULL) {
 		log_line(LEVEL_ERROR, "%s", problem.text);
 		return NULL;
