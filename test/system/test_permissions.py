@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -528,6 +529,40 @@ class Files(unittest.TestCase):
         until("it serves", lambda: subprocess.run([BATON, "status", "--ready", "-S", self.path("socket")], check=False).returncode == 0)
         with open(victim, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
+
+    def test_a_lease_note_of_somebody_else(self):
+        """The note that a killed node leaves beside its socket says how long the next node waits. Others cannot make it wait
+        for longer than its own lease, or for ever."""
+        note = self.path("socket.lease")
+
+        def write(text, owner=ME, mode=0o644):
+            with open(note, "w", encoding="ascii") as file:
+                file.write(text)
+            os.chown(note, owner, -1)
+            os.chmod(note, mode)
+
+        ignored = [(lambda: os.mkfifo(note), "is not a regular file"), (lambda: os.symlink("/dev/zero", note), "is not a regular file"),
+                   (lambda: write("86400001"), "is not a number of milliseconds up to 86400000"),
+                   (lambda: write("soon"), "is not a number"), (lambda: write("60000", mode=0o666), "can be written by others (mode 0666)")]
+        if ROOT:
+            ignored.append((lambda: write("60000", owner=61001), "belongs to uid 61001"))
+        for make, why in [*ignored, (lambda: write("60000"), None)]:
+            with self.subTest(why=why), socket.socket(socket.AF_UNIX) as killed:
+                make()
+                killed.bind(self.path("socket"))
+                killed.close()
+                process = subprocess.Popen([BATON, "node", "--name", "n1", "--socket", self.path("socket"), "--lease", "5s"],
+                                           stderr=subprocess.PIPE, text=True)
+                log = ""
+                while "nothing is granted for " not in log:
+                    log += process.stderr.readline()
+                process.kill()
+                process.communicate()
+                self.assertRegex(log, "granted for [45][0-9]{3} ms" if why else "granted for [56][0-9]{4} ms")
+                self.assertEqual("is ignored" in log, why is not None, log)
+                self.assertIn(why or "", log)
+                os.unlink(self.path("socket"))
+                os.unlink(note)
 
     def conf(self, name="conf"):
         with open(self.path(name), "w", encoding="utf-8") as file:

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEASE_MS_MIN = 500, LEASE_MS_MAX = 24 * 60 * 60 * 1000, LINKS_MAX = 1024 };
+enum { LEASE_MS_MIN = 500, LINKS_MAX = 1024 };
 /* The seed of random:D, so that all members of a cluster draw the same graph. */
 enum { SETTINGS_SEED = 1 };
 /* A number of members that suits every algorithm and all its parameters. Some parameters suit only
@@ -160,7 +160,7 @@ static int make_lease(struct settings *settings, struct problem *problem)
 
 	if (parse_duration(text, "--lease", &settings->lease_ms, problem) != 0)
 		return -1;
-	if (settings->lease_ms < LEASE_MS_MIN || settings->lease_ms > LEASE_MS_MAX)
+	if (settings->lease_ms < LEASE_MS_MIN || settings->lease_ms > DAEMON_LEASE_MS_MAX)
 		return problem_set(problem, "--lease '%.40s': a time from 500ms to 24h is needed",
 		                   text);
 	return 0;

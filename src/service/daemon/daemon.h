@@ -27,6 +27,8 @@ struct daemon_peer {
 	const char *address; /* where others reach the peer, as HOST:PORT */
 };
 
+enum { DAEMON_LEASE_MS_MAX = 24 * 60 * 60 * 1000 }; /* the longest lease of a cluster */
+
 /* The settings that are fixed when a cluster is born, in the form that the program needs. */
 struct daemon_settings {
 	const struct algorithm *algorithm;

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* Returns the lease that the last node on this socket had; 0: it is not known. */
+/* Returns the lease that the last node on this socket had; 0: it is not known. A note that others
+ * could have written is ignored, and that is logged. */
 uint64_t lease_note_read(const char *socket);
 /* Writes the note. A failure is logged. */
 void lease_note_write(const char *socket, uint64_t lease_ms);

@@ -346,11 +346,11 @@ static int open_unix_locked(struct daemon *daemon)
 			         path);
 			return -1;
 		}
-		unlink(path);
 		/* Commands started under the killed node stop within that node's lease. */
 		uint64_t old_ms = lease_note_read(path);
 		lease_ms = old_ms > lease_ms ? old_ms : lease_ms;
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
+		unlink(path);
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(
