@@ -82,14 +82,17 @@ class Unit(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("systemd-sysusers"), "there is no systemd")
     def test_the_users_of_the_units_can_be_made(self):
-        users = (pathlib.Path(__file__).parents[2] / "share/systemd/sysusers.conf").read_text()
+        configuration = (pathlib.Path(__file__).parents[2] / "share/systemd/sysusers.conf").read_text()
         (self.root / "etc").mkdir()
-        subprocess.run(["systemd-sysusers", f"--root={self.root}", "-"], input=users, text=True, check=True, capture_output=True)
+        subprocess.run(["systemd-sysusers", f"--root={self.root}", "-"], input=configuration, text=True, check=True, capture_output=True)
         made = {name: (self.root / "etc" / name).read_text() for name in ("passwd", "group")}
+        users = []
         for unit in UNITS.glob("*.service"):
-            for name, setting in (("passwd", "User"), ("group", "Group")):
-                wanted = re.search(rf"^{setting}=(.*)$", unit.read_text(), re.M)[1]
-                self.assertRegex(made[name], rf"(?m)^{wanted}:")
+            for name, setting in (("passwd", "User"), ("group", "Group"), ("group", "SupplementaryGroups")):
+                for wanted in re.findall(rf"^{setting}=(.*)$", unit.read_text(), re.M):
+                    self.assertRegex(made[name], rf"(?m)^{wanted}:")
+                    users += [wanted] * (setting == "User")
+        self.assertEqual(len(set(users)), len(users), "the server of the page must not have the rights of the node's user")
 
     def test_clients_find_its_socket(self):
         peers = re.findall(r"\w+=(10\.0\.0\.\d:7440)", file_of("/etc/baton.conf"))

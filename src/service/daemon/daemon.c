@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -361,6 +362,8 @@ int daemon_run(const struct daemon_options *options)
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
 
 	memory_must(daemon != NULL);
+	/* Whoever takes over this process must not gain rights from a setuid program. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	daemon->options = options;
 	listeners_init(&daemon->listeners);
 	users_init(&daemon->clients.users);
