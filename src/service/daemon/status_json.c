@@ -2,7 +2,7 @@
  * STATUS as JSON.
  *
  * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. So that
- * the node can serve others in the meantime, each turn of the loop makes a part of it
+ * the node can serve others in the meantime, each turn of the client makes a part of it
  * (status_continue). The reply begins with its length, so it can be sent only when it is complete.
  */
 #include "status_json.h"
