@@ -1,4 +1,5 @@
 """Nodes with TLS: a stranger that cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
+import contextlib
 import os
 import re
 import select
@@ -350,6 +351,30 @@ class Clients(TlsTest):
         for connection in half:
             self.assertEqual(connection.recv(100), b"") # the node closes it after some seconds
         until("all are gone", lambda: self.node.fds() <= before)
+
+    def served(self, stack, port, source="127.0.0.1"):
+        """Connects with a certificate, and returns the answer to a PING, or why there is none."""
+        connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), 30, (source, 0)))
+        client = stack.enter_context(self.certificates.context(self.certificates.make("client", "backup")).wrap_socket(connection))
+        client.sendall(b"PING\r\n")
+        return client.recv(100)
+
+    def test_clients_come_in_through_a_flood_of_strangers(self):
+        """The strangers hold more connections than there may be clients."""
+        port = free_port()
+        options = ["--max-clients", "64", "--clients", f"127.0.0.1:{port}", *self.certificates.options("n1")]
+        with Cluster(1, *options) as cluster, Flood(port), contextlib.ExitStack() as stack:
+            for source in ["127.0.0.1"] * 5 + ["127.0.0.9"] * 5: # even from where the flood comes
+                self.assertEqual(self.served(stack, port, source), b"+PONG\r\n")
+            cluster[0].says("too many clients do not finish the TLS handshake: the oldest ones are closed: tcp 127.0.0.9:")
+            self.assertNotIn("closed: tcp 127.0.0.1:", cluster[0].log())
+
+    def test_who_has_too_many_connections_is_told(self):
+        port = free_port()
+        options = ["--max-user-clients", "1", "--clients", f"127.0.0.1:{port}", *self.certificates.options("n1")]
+        with Cluster(1, *options), contextlib.ExitStack() as stack:
+            self.assertEqual(self.served(stack, port), b"+PONG\r\n")
+            self.assertEqual(self.served(stack, port), b"-ERR too many clients of this user at this node\r\n")
 
 
 class Nodes(TlsTest):

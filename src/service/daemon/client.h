@@ -58,12 +58,15 @@ struct client {
 	LIST_ENTRY(client) bucket;      /* linked with clients whose sessions have the same hash */
 	LIST_ENTRY(client) dirty_entry; /* linked if `dirty` */
 	struct user_place place;        /* where the client waits for its turn, see client_turn */
-	SLIST_ENTRY(client) lost_entry; /* linked if `in_lost` */
+	LIST_ENTRY(client) stranger_entry; /* linked if `stranger` */
+	SLIST_ENTRY(client) lost_entry;    /* linked if `in_lost` */
 	/* Linked if the client was closed in this turn; freed when the turn is over. */
 	SLIST_ENTRY(client) closed_entry;
 	bool dirty;     /* the client has output, which is written at the end of the turn */
 	bool ready;     /* commands in the client's input can be served now */
 	uint32_t heard; /* events of epoll that were not acted on yet */
+	/* The client's TLS handshake is not over: it has no session yet, and is no user's. */
+	bool stranger;
 	/* The client lost a lock in this turn; its time to stop begins when the turn ends. */
 	bool in_lost;
 
@@ -74,8 +77,9 @@ struct client {
 	struct subject subject;
 	/* The client came while there were rules. Now there are none, and it could not open the
 	 * socket any more: it may do nothing. */
-	bool stranger;
-	/* The user among whose connections this one counts; NULL: the client was refused. */
+	bool shut_out;
+	/* The user among whose connections this one counts; NULL: the client was refused, or is a
+	 * stranger. */
 	struct user *user;
 	uint64_t since;         /* when the client connected */
 	int version;            /* the version of RESP that the client speaks, 2 or 3 */
@@ -169,9 +173,11 @@ struct clients {
 	/* All clients, indexed by a hash of the session. */
 	LIST_HEAD(client_bucket, client) buckets[CLIENT_BUCKETS];
 	LIST_HEAD(, client) dirty;
+	LIST_HEAD(, client) strangers; /* the newest comes first */
 	SLIST_HEAD(, client) lost, closed;
-	uint32_t count;
-	uint32_t count_max; /* the most clients for which there are descriptors */
+	uint32_t count;         /* how many clients were admitted and are not forgotten yet */
+	uint32_t count_max;     /* the most clients for which there are descriptors */
+	uint32_t strangers_max; /* the most strangers, for which there are other descriptors */
 	struct users users;
 	/* When peers and timers come before more clients; 0: no client has had its turn since. */
 	uint64_t turns_until;

@@ -1,9 +1,11 @@
 #include "client_tls.h"
 
 #include "clients.h"
+#include "closing.h"
 #include "instance.h"
 #include "log.h"
 #include "memory.h"
+#include "strangers.h"
 #include "tls.h"
 
 #include <errno.h>
@@ -24,13 +26,43 @@ struct client_tls {
 	bool open;  /* the handshake is over, and the client's name is known */
 	bool ended; /* TLS was closed in our direction: nothing more is sent */
 	bool failed;
+	uint64_t network; /* the client's network, see strangers.h */
 };
 
-void client_tls_begin(struct client *client)
+/* Strangers must not keep clients out. */
+static void limit_strangers(struct daemon *daemon)
+{
+	uint64_t networks[CLIENT_STRANGERS_MAX + 1];
+	char who[CLIENT_DESCRIPTION_MAX];
+	struct client *client;
+	uint32_t count = 0;
+
+	LIST_FOREACH (client, &daemon->clients.strangers, stranger_entry)
+		networks[count++] = client->tls->network;
+	if (count <= daemon->clients.strangers_max)
+		return;
+	uint32_t chosen = strangers_choose(networks, count);
+	client = LIST_FIRST(&daemon->clients.strangers);
+	for (uint32_t i = 0; i < chosen; i++)
+		client = LIST_NEXT(client, stranger_entry);
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->refusals, daemon->loop.now))
+		log_line(LEVEL_WARNING,
+		         "too many clients do not finish the TLS handshake: the oldest ones are "
+		         "closed: %s",
+		         who);
+	client_close(client);
+}
+
+void client_tls_begin(struct client *client, uint64_t network)
 {
 	client->tls = calloc(1, sizeof(*client->tls));
 	memory_must(client->tls != NULL);
 	client->tls->tls = tls_create(client->daemon->credentials, true);
+	client->tls->network = network;
+	client->stranger = true;
+	LIST_INSERT_HEAD(&client->daemon->clients.strangers, client, stranger_entry);
+	limit_strangers(client->daemon);
 }
 
 void client_tls_free(struct client *client)
@@ -74,20 +106,9 @@ static bool come_open(struct client *client)
 	}
 	client->subject.certificate = strdup(holder->name);
 	memory_must(client->subject.certificate != NULL);
-	/* Until now the client counted as anonymous. */
-	node_session_user(client->daemon->node, client->session, NULL);
-	user_leave(client->user);
-	client->user = user_enter(&client->daemon->clients.users, &client->subject,
-	                          client->daemon->options->user_sessions_max);
-	if (client->user != NULL) {
-		node_session_user(client->daemon->node, client->session,
-		                  user_at_node(client->user));
-		return true;
-	}
-	buffer_append(&client->output, CLIENT_TOO_MANY_OF_USER,
-	              sizeof(CLIENT_TOO_MANY_OF_USER) - 1);
-	client_end(client);
-	return false;
+	client->stranger = false;
+	LIST_REMOVE(client, stranger_entry);
+	return client_admit(client);
 }
 
 bool client_tls_input(struct client *client, const char *bytes, size_t size)

@@ -481,7 +481,6 @@ struct client *client_make(struct daemon *daemon, int fd)
 	client->version = 2;
 	TAILQ_INIT(&client->subscriptions);
 	LIST_INSERT_HEAD(&daemon->clients.all, client, all);
-	daemon->clients.count++;
 	loop_add(&daemon->loop, &client->watch, EPOLLET);
 	return client;
 }
@@ -498,7 +497,32 @@ static void refuse(struct client *client, const char *reply, const char *option)
 		         option, who);
 	buffer_append(&client->output, reply, strlen(reply));
 	client_end(client);
-	flush(client); /* write it now, because another client may need the descriptor */
+}
+
+bool client_admit(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (daemon->clients.count >= daemon->clients.count_max) {
+		refuse(client, CLIENT_TOO_MANY, "ulimit -n");
+		return false;
+	}
+	uint64_t session = node_session_open(daemon->node, &client->who, daemon->loop.now);
+	if (session == 0) {
+		refuse(client, CLIENT_TOO_MANY, "--max-clients");
+		return false;
+	}
+	client->user = user_enter(&daemon->clients.users, &client->subject,
+	                          daemon->options->user_sessions_max);
+	if (client->user == NULL) {
+		node_session_quit(daemon->node, session, daemon->loop.now);
+		refuse(client, CLIENT_TOO_MANY_OF_USER, "--max-user-clients");
+		return false;
+	}
+	daemon->clients.count++;
+	client->session = session;
+	client_enter(client);
+	return true;
 }
 
 void client_begin(struct client *client, const struct node_client *who)
@@ -509,25 +533,10 @@ void client_begin(struct client *client, const struct node_client *who)
 	client->who.command = strdup(who->command);
 	memory_must(client->who.command != NULL);
 	client->since = client->slow_since = daemon->loop.now;
-	if (daemon->clients.count > daemon->clients.count_max) {
-		refuse(client, CLIENT_TOO_MANY, "ulimit -n");
-		return;
-	}
-	uint64_t session = node_session_open(daemon->node, who, daemon->loop.now);
-	if (session == 0) {
-		refuse(client, CLIENT_TOO_MANY, "--max-clients");
-		return;
-	}
-	client->user = user_enter(&daemon->clients.users, &client->subject,
-	                          daemon->options->user_sessions_max);
-	if (client->user == NULL) {
-		node_session_quit(daemon->node, session, daemon->loop.now);
-		refuse(client, CLIENT_TOO_MANY_OF_USER, "--max-user-clients");
-		return;
-	}
-	client->session = session;
-	client_enter(client);
-	client_watch(client);
+	if (client->tls != NULL || client_admit(client))
+		client_watch(client);
+	else
+		flush(client); /* write it now, because another client may need the descriptor */
 }
 
 /* --- periodic checks --- */

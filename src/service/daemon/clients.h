@@ -22,8 +22,12 @@
 
 /* Makes a client for an accepted connection. */
 struct client *client_make(struct daemon *daemon, int fd);
-/* Opens the client's session. If there is no room for one, the client is told so. */
+/* Tells who the client is, and admits it. A client with TLS is admitted later, when it has shown who
+ * it is. */
 void client_begin(struct client *client, const struct node_client *who);
+/* Opens the client's session. Returns false if there is no room for one; the client is then told so,
+ * and its connection ends. */
+bool client_admit(struct client *client);
 
 /* Serves clients that wait for their turn, until none waits or the time for clients in this turn of
  * the loop is over. While clients wait (users_are_waiting), the loop must not sleep. */

@@ -14,7 +14,9 @@ static void drop_from_lists(struct client *client)
 	if (client->dirty)
 		LIST_REMOVE(client, dirty_entry);
 	user_dequeue(&client->daemon->clients.users, &client->place);
-	client->dirty = client->ready = false;
+	if (client->stranger)
+		LIST_REMOVE(client, stranger_entry);
+	client->dirty = client->ready = client->stranger = false;
 	if (client->session != 0)
 		client_leave(client);
 }
@@ -80,11 +82,12 @@ bool clients_forget_closed(struct daemon *daemon)
 			free(client->texts[i]);
 		free(client->token);
 		free((char *)client->who.command);
+		if (client->user != NULL)
+			clients->count--;
 		user_leave(client->user);
 		free((uint32_t *)client->subject.gids);
 		free((char *)client->subject.certificate);
 		LIST_REMOVE(client, all);
-		clients->count--;
 		free(client);
 	}
 	return true;

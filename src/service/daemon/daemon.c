@@ -6,6 +6,7 @@
 #include "daemon.h"
 
 #include "archive.h"
+#include "client_tls.h"
 #include "clients.h"
 #include "clock.h"
 #include "closing.h"
@@ -246,6 +247,19 @@ static int make_member(struct daemon *daemon)
 	return 0;
 }
 
+/* Divides the descriptors for clients. Those who have not finished the TLS handshake get a quarter
+ * at most. */
+static void share_descriptors(struct daemon *daemon, uint32_t count)
+{
+	const struct daemon_options *options = daemon->options;
+	struct clients *clients = &daemon->clients;
+
+	if (options->clients.host != NULL && options->tls.ca != NULL)
+		clients->strangers_max =
+		        count / 4 < CLIENT_STRANGERS_MAX ? count / 4 + 1 : CLIENT_STRANGERS_MAX;
+	clients->count_max = count - clients->strangers_max;
+}
+
 /* Raises the limit of descriptors as far as the system allows. Clients get those that the daemon
  * does not need itself. Returns 0, or -1 after logging the reason. */
 static int raise_limits(struct daemon *daemon)
@@ -262,15 +276,16 @@ static int raise_limits(struct daemon *daemon)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	if (limit.rlim_cur <= ours) {
+	if (limit.rlim_cur <= ours + 1) { /* one for a client, one for a stranger */
 		log_line(LEVEL_ERROR,
 		         "at least %llu descriptors are needed, and the system allows %llu: see "
 		         "ulimit -n",
-		         (unsigned long long)ours + 1, (unsigned long long)limit.rlim_cur);
+		         (unsigned long long)ours + 2, (unsigned long long)limit.rlim_cur);
 		return -1;
 	}
-	daemon->clients.count_max =
-	        limit.rlim_cur - ours < UINT32_MAX ? (uint32_t)(limit.rlim_cur - ours) : UINT32_MAX;
+	share_descriptors(daemon, limit.rlim_cur - ours < UINT32_MAX
+	                                  ? (uint32_t)(limit.rlim_cur - ours)
+	                                  : UINT32_MAX);
 	return 0;
 }
 

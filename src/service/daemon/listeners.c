@@ -10,6 +10,7 @@
 #include "log.h"
 #include "memory.h"
 #include "sockets.h"
+#include "strangers.h"
 #include "tame.h"
 
 #include <errno.h>
@@ -143,7 +144,7 @@ static void read_groups(struct client *client, uint32_t primary)
 
 /* Could this client not open the socket now? Its mode is judged here for clients that connected
  * when it was another. */
-static bool is_stranger(const struct listeners *listeners, const struct client *client)
+static bool is_shut_out(const struct listeners *listeners, const struct client *client)
 {
 	const struct subject *subject = &client->subject;
 
@@ -171,7 +172,7 @@ static bool accept_unix(struct listener *listener)
 		read_groups(client, who.gid);
 	}
 	client->subject.uid = who.uid;
-	client->stranger = is_stranger(&client->daemon->listeners, client);
+	client->shut_out = is_shut_out(&client->daemon->listeners, client);
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
 	                                           .command = command});
@@ -198,7 +199,7 @@ static void watch_over(int fd, uint64_t timeout_ms)
 
 static bool accept_tcp(struct listener *listener)
 {
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
 	socklen_t address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?", command[sizeof(host) + 16];
 	int on = 1;
@@ -208,13 +209,13 @@ static bool accept_tcp(struct listener *listener)
 		return false;
 	client->tcp = true;
 	client->subject.uid = SUBJECT_NOBODY;
-	if (client->daemon->credentials != NULL)
-		client_tls_begin(client);
 	setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	watch_over(client->watch.fd, client->daemon->options->client_timeout_ms);
 	if (getpeername(client->watch.fd, (struct sockaddr *)&address, &address_size) == 0)
 		getnameinfo((struct sockaddr *)&address, address_size, host, sizeof(host), port,
 		            sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+	if (client->daemon->credentials != NULL)
+		client_tls_begin(client, strangers_network((struct sockaddr *)&address));
 	snprintf(command, sizeof(command), "tcp %s:%s", host, port);
 	/* the process id is not known */
 	client_begin(client, &(struct node_client){
@@ -445,7 +446,7 @@ void listeners_adjust(struct daemon *daemon)
 	listeners->owner = stat.st_uid;
 	listeners->group = stat.st_gid;
 	LIST_FOREACH (client, &daemon->clients.all, all)
-		client->stranger = is_stranger(listeners, client);
+		client->shut_out = is_shut_out(listeners, client);
 }
 
 void listeners_close(struct daemon *daemon)

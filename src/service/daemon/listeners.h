@@ -52,7 +52,7 @@ void listeners_pause(struct daemon *daemon);
 /* Call it when a client has gone, or some time has passed: there may be room for clients again. */
 void listeners_resume(struct daemon *daemon);
 /* Call it when the rules have changed: sets the mode of the socket's file, see socket_mode, and
- * notes for each client whether it is a stranger. */
+ * notes for each client whether it is shut out. */
 void listeners_adjust(struct daemon *daemon);
 void listeners_close(struct daemon *daemon);
 

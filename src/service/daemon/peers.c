@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "must.h"
 #include "sockets.h"
+#include "strangers.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ struct peer_socket {
 	struct addrinfo *addresses, *address; /* all addresses, and the one that is being tried */
 	uint32_t events;
 	bool accepted, connecting, shut;
-	uint64_t network; /* if accepted: the other side's network, see network_of */
+	uint64_t network; /* if accepted: the other side's network, see strangers.h */
 };
 
 struct peers {
@@ -268,50 +269,23 @@ static void tune(const struct daemon *daemon, int fd)
 		           sizeof(settings[i].value));
 }
 
-/* Returns a number for the network of an address: an IPv4 address, or the first half of an IPv6
- * address, because one host may have all addresses with that half. */
-static uint64_t network_of(const struct sockaddr *address)
-{
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
-	uint64_t network = 0;
-
-	if (address->sa_family == AF_INET)
-		return ((const struct sockaddr_in *)address)->sin_addr.s_addr;
-	if (address->sa_family != AF_INET6)
-		return 0;
-	if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
-		memcpy(&network, six->sin6_addr.s6_addr + 12, 4);
-	else
-		memcpy(&network, six->sin6_addr.s6_addr, sizeof(network));
-	return network;
-}
-
-/*
- * Strangers must not keep members out. If there are too many, the oldest stranger of the network
- * with the most strangers is closed. So a flood from one host displaces only itself. Even a flood
- * from a member's own host would have to be faster than that member's handshake.
- */
+/* Strangers must not keep members out. */
 static void limit_strangers(struct peers *peers)
 {
 	struct peer_socket *strangers[STRANGERS_MAX + 1], *socket;
-	uint32_t count = 0, most = 0;
+	uint64_t networks[STRANGERS_MAX + 1];
+	uint32_t count = 0;
 
-	LIST_FOREACH (socket, &peers->sockets, entry) {
+	LIST_FOREACH (socket, &peers->sockets, entry) { /* the newest comes first */
 		if (socket->accepted && count <= STRANGERS_MAX &&
-		    connection_is_stranger(socket->connection))
+		    connection_is_stranger(socket->connection)) {
+			networks[count] = socket->network;
 			strangers[count++] = socket;
+		}
 	}
 	if (count <= STRANGERS_MAX)
 		return;
-	for (uint32_t i = 0; i < count; i++) { /* the list begins with the newest */
-		uint32_t alike = 0;
-		for (uint32_t k = 0; k < count; k++)
-			alike += strangers[k]->network == strangers[i]->network;
-		if (alike >= most) {
-			most = alike;
-			socket = strangers[i];
-		}
-	}
+	socket = strangers[strangers_choose(networks, count)];
 	connection_complain(socket->connection,
 	                    "too many connections that do not show who they are: "
 	                    "the oldest ones are closed");
@@ -372,7 +346,7 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 	socket->accepted = true;
 	socket->events = EPOLLIN;
 	loop_add(&daemon->loop, &socket->watch, EPOLLIN);
-	socket->network = network_of(address);
+	socket->network = strangers_network(address);
 	socket->connection = member_accepted(daemon->member, host, socket, daemon->loop.now);
 	limit_strangers(peers);
 	if (peers->paused)

@@ -14,7 +14,7 @@
 
 const struct rules *permission_rules(const struct client *client)
 {
-	return client->stranger ? &rules_nothing : client->daemon->rules;
+	return client->shut_out ? &rules_nothing : client->daemon->rules;
 }
 
 /* Tells the client, and now and then the log, why it is refused: mostly because a rule is
@@ -25,7 +25,7 @@ static bool refuse(struct client *client, enum verb verb, const struct object *o
 	char rule[RULES_MISSING_MAX], why[RULES_MISSING_MAX + 64], who[CLIENT_DESCRIPTION_MAX];
 	char text[sizeof(why) + 32];
 
-	if (client->stranger)
+	if (client->shut_out)
 		snprintf(why, sizeof(why),
 		         "this node has no rules any more, and so only root, uid %u and gid %u may "
 		         "use its socket",
