@@ -551,11 +551,11 @@ class Limits(unittest.TestCase):
                 self.assertEqual(client.call("PING"), "PONG")
                 client.close()
 
-    def test_a_user_that_opens_everything_it_can_leaves_room_for_others(self):
-        port = free_port()
-        with Cluster(1, "--max-clients", "64", "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+    def opens_everything(self, node, port):
+        """A user opens more than 64 connections, of which there is room for 64."""
+        with contextlib.ExitStack() as stack:
             answers = []
-            until("the first client is gone", lambda: cluster[0].status()["waiting_for"] is None)
+            until("the first client is gone", lambda: node.status()["waiting_for"] is None)
             for _ in range(100): # all clients over TCP without a certificate are one user
                 client = stack.enter_context(Client(("127.0.0.1", port)))
                 with contextlib.suppress(OSError):
@@ -563,11 +563,17 @@ class Limits(unittest.TestCase):
                 answers.append(client.read())
             self.assertEqual(answers.count("PONG"), 56) # 7/8 of the limit
             self.assertEqual(set(answers[56:]), {"ERR too many clients of this user at this node"})
-            cluster[0].says("a client was refused: there are too many, see --max-user-clients: tcp 127.0.0.1:")
-            others = [stack.enter_context(cluster[0].client()) for _ in range(8)]
+            node.says("a client was refused: there are too many, see --max-user-clients: tcp 127.0.0.1:")
+            others = [stack.enter_context(node.client()) for _ in range(8)]
             self.assertEqual({other.call("PING") for other in others}, {"PONG"})
-            with cluster[0].client() as last: # now the node is full
+            with node.client() as last: # now the node is full
                 self.assertEqual(last.read(), "ERR too many clients at this node")
+
+    def test_a_user_that_opens_everything_it_can_leaves_room_for_others(self):
+        port = free_port()
+        with Cluster(1, "--max-clients", "64", "--clients", f"127.0.0.1:{port}") as cluster:
+            self.opens_everything(cluster[0], port)
+            self.assertNotIn("there are descriptors for", cluster[0].log())
         with Cluster(1, "--max-user-clients", "2") as cluster, cluster[0].client() as first, cluster[0].client() as second:
             until("two are served", lambda: (first.call("PING"), second.call("PING")) == ("PONG", "PONG"))
             with cluster[0].client() as third:
@@ -590,9 +596,17 @@ class Limits(unittest.TestCase):
             first.close()
             until("there is room again", lambda: self.pings(node))
 
+    def test_so_does_a_user_that_takes_descriptors(self):
+        port, folder = free_port(), self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))
+        node = Node(folder, "n1", ["--clients", f"127.0.0.1:{port}"], ["prlimit", "--nofile=96"]).start()
+        self.addCleanup(node.end)
+        until("it serves", node.serves)
+        self.opens_everything(node, port)
+        node.says("there are descriptors for 64 clients, fewer than --max-clients 65536: see ulimit -n")
+
     def test_so_are_those_for_whom_there_are_no_descriptors(self):
         with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
-            node = Node(folder, "n1", [], ["prlimit", "--nofile=40"]).start()
+            node = Node(folder, "n1", ["--max-user-clients", "100"], ["prlimit", "--nofile=40"]).start()
             self.addCleanup(lambda: node.process is not None and node.end())
             until("it serves", node.serves)
             with contextlib.ExitStack() as stack:

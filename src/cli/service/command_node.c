@@ -120,10 +120,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	options->turns = (uint32_t)words->turns;
 	options->sessions_max = (uint32_t)words->sessions;
 	options->locks_max = (uint32_t)words->locks;
-	/* By default one user may have all sessions but an eighth, which is left for others. */
-	options->user_sessions_max =
-	        (uint32_t)(words->user_sessions != 0 ? words->user_sessions
-	                                             : words->sessions - words->sessions / 8);
+	options->user_sessions_max = (uint32_t)words->user_sessions;
 	options->level = words->level;
 	if (make_socket(words, options, problem) != 0)
 		return -1;

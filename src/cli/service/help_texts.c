@@ -70,8 +70,7 @@ const struct help_text service_helps[] = {
         {"node",
          "Operation\n"
          "  --max-clients N      the most clients at a time (default: 65536)\n"
-         "  --max-user-clients N the most clients of one user (default: 7/8 of\n"
-         "                       --max-clients)\n"
+         "  --max-user-clients N the most clients of one user (default: 7/8 of all)\n"
          "  --max-locks N        the most locks in one epoch (default: 16777216)\n"
          "  --allow RULE         who may do what; may be given more than once. RULE is\n"
          "                       'PATTERN VERB[,VERB...] WHO...': verbs lock, elect,\n"

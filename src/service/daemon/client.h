@@ -178,6 +178,7 @@ struct clients {
 	uint32_t count;         /* how many clients were admitted and are not forgotten yet */
 	uint32_t count_max;     /* the most clients for which there are descriptors */
 	uint32_t strangers_max; /* the most strangers, for which there are other descriptors */
+	uint32_t user_max;      /* the most clients of one user */
 	struct users users;
 	/* When peers and timers come before more clients; 0: no client has had its turn since. */
 	uint64_t turns_until;

@@ -512,8 +512,8 @@ bool client_admit(struct client *client)
 		refuse(client, CLIENT_TOO_MANY, "--max-clients");
 		return false;
 	}
-	client->user = user_enter(&daemon->clients.users, &client->subject,
-	                          daemon->options->user_sessions_max);
+	client->user =
+	        user_enter(&daemon->clients.users, &client->subject, daemon->clients.user_max);
 	if (client->user == NULL) {
 		node_session_quit(daemon->node, session, daemon->loop.now);
 		refuse(client, CLIENT_TOO_MANY_OF_USER, "--max-user-clients");

@@ -248,7 +248,7 @@ static int make_member(struct daemon *daemon)
 }
 
 /* Divides the descriptors for clients. Those who have not finished the TLS handshake get a quarter
- * at most. */
+ * at most. One user gets all of the rest but an eighth, unless the operator has decided. */
 static void share_descriptors(struct daemon *daemon, uint32_t count)
 {
 	const struct daemon_options *options = daemon->options;
@@ -258,23 +258,27 @@ static void share_descriptors(struct daemon *daemon, uint32_t count)
 		clients->strangers_max =
 		        count / 4 < CLIENT_STRANGERS_MAX ? count / 4 + 1 : CLIENT_STRANGERS_MAX;
 	clients->count_max = count - clients->strangers_max;
+	uint32_t all = clients->count_max < options->sessions_max ? clients->count_max
+	                                                          : options->sessions_max;
+	clients->user_max =
+	        options->user_sessions_max != 0 ? options->user_sessions_max : all - all / 8;
 }
 
 /* Raises the limit of descriptors as far as the system allows. Clients get those that the daemon
  * does not need itself. Returns 0, or -1 after logging the reason. */
 static int raise_limits(struct daemon *daemon)
 {
-	const rlim_t ours = DESCRIPTORS_OURS +
-	                    (daemon->options->address != NULL || daemon->options->join_count > 0
-	                             ? PEERS_SOCKETS_MAX
-	                             : 0);
+	const bool peers = archive_identity(daemon->archive)->address[0] != '\0' ||
+	                   daemon->options->address != NULL || daemon->options->join_count > 0;
+	const rlim_t ours = DESCRIPTORS_OURS + (peers ? PEERS_SOCKETS_MAX : 0);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		limit.rlim_cur = RLIM_INFINITY;
 	else if (limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
+		struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+			limit = raised;
 	}
 	if (limit.rlim_cur <= ours + 1) { /* one for a client, one for a stranger */
 		log_line(LEVEL_ERROR,
@@ -320,6 +324,15 @@ static void say_patience(const struct daemon *daemon)
 	         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 }
 
+static void say_room(const struct daemon *daemon)
+{
+	if (daemon->clients.count_max < daemon->options->sessions_max)
+		log_line(LEVEL_INFO,
+		         "there are descriptors for %u clients, fewer than --max-clients %u: see "
+		         "ulimit -n",
+		         daemon->clients.count_max, daemon->options->sessions_max);
+}
+
 static void say_witness(const struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
@@ -350,6 +363,8 @@ static int begin(struct daemon *daemon)
 	if (daemon->archive == NULL)
 		return 1;
 	log_open(daemon_name(daemon), options->level);
+	if (raise_limits(daemon) != 0)
+		return 1;
 	if (trust_open(daemon) != 0)
 		return 2;
 	if (options->data_made)
@@ -360,6 +375,7 @@ static int begin(struct daemon *daemon)
 		log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
 		         options->alone);
 	say_patience(daemon);
+	say_room(daemon);
 	say_witness(daemon);
 	/* A cluster of one is born soon, because it needs nobody else. Let its first clients wait
 	 * for that, instead of dropping them at MEMBER_SETTLE. */
@@ -385,11 +401,6 @@ int daemon_run(const struct daemon_options *options)
 	daemon->nag.due = on_nag;
 	daemon->rules = options->rules;
 	log_open(options->name, options->level);
-	if (raise_limits(daemon) != 0) {
-		rules_destroy(daemon->rules);
-		free(daemon);
-		return 1;
-	}
 	loop_open(&daemon->loop);
 	daemon->started = daemon->loop.now;
 	read_signals(daemon);
