@@ -534,6 +534,35 @@ class Limits(unittest.TestCase):
                 client.close()
             until("it is served, though it has not read", lambda: cluster[0].status("paused")["locks"])
 
+    def test_commands_that_cannot_be_served_take_256_mib(self):
+        """They are halves of commands, or come after a LOCK that waits. All clients over TCP are one user, who loses the oldest."""
+        port, ping = free_port(), encode("PING", "x" * 500000)
+        half, end = ping[:-9], ping[-9:]
+        with Cluster(1, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            node = cluster[0]
+            holder, other = (stack.enter_context(node.client()) for _ in range(2))
+            holder.call("LOCK", "held")
+            other.send_bytes(half)
+            for data in (half, encode("LOCK", "held") + ping * 2):
+                greedy, size = [], 0
+                while size < 300 << 20 and not (greedy and unread(greedy[0].socket) > 0):
+                    greedy.append(stack.enter_context(Client(("127.0.0.1", port))))
+                    greedy[-1].send_bytes(data)
+                    size += len(data)
+                until("the first one has heard", lambda first=greedy[0]: unread(first.socket) > 0)
+                self.assertIn("too many bytes of commands of this user are incomplete or wait", greedy[0].read())
+                self.assertTrue(greedy[0].closed())
+                if not SANITIZED:
+                    self.assertLess(node.rss_kb(), 300 << 10)
+                if data == half:
+                    greedy[-1].send_bytes(end)
+                    self.assertEqual(greedy[-1].read(), "x" * 500000)
+                else:
+                    self.assertTrue(greedy[-1].quiet()) # it still waits
+            node.says("commands that are incomplete or wait take 256 MiB: the user with most of them loses its oldest ones: tcp 127.0.0.1:")
+            other.send_bytes(end) # another user notices nothing
+            self.assertEqual(other.read(), "x" * 500000)
+
     def test_too_many_clients_are_refused_with_a_reason(self):
         with Cluster(1, "--max-clients", "3") as cluster:
             clients = []

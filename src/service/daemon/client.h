@@ -31,7 +31,7 @@ enum {
 	/* How many bytes of a client's commands are kept while an earlier command waits. Beyond
 	 * that, nothing more is read from the client. */
 	CLIENT_INPUT_MAX = 1 << 20,
-	/* How much memory a buffer keeps when it is empty or nearly empty. */
+	/* How much memory the output keeps when it is empty or nearly empty. */
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
@@ -88,7 +88,10 @@ struct client {
 
 	/* Commands. */
 	struct buffer input; /* bytes that were received and not served yet */
-	size_t needed;       /* the least size of the input at which a whole command may be there */
+	/* How much of clients.input_room the input takes; the client is among its user_input.clients unless 0. */
+	size_t input_charged;
+	TAILQ_ENTRY(client) input_entry;
+	size_t needed; /* the least size of the input at which a whole command may be there */
 	/* The client's commands are being served, so a reply need not make it ready. */
 	bool serving;
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
@@ -194,6 +197,8 @@ struct clients {
 	/* `unread_room` has reached CLIENTS_UNREAD_MAX, and has not fallen below three quarters of
 	 * it since. */
 	bool crowded;
+	/* The memory of all inputs; of each, the first CLIENT_INPUT_FREE bytes do not count. */
+	size_t input_room;
 	bool forsakes; /* a client was forsaken: the next node on this socket must wait for it */
 	struct resp_command command; /* the command that is being read */
 };

@@ -33,12 +33,12 @@ enum {
 
 /* --- writing --- */
 
-/* Frees the memory that one large command or reply needed. */
-static void slim(struct buffer *buffer)
+/* Frees the memory that one large command or reply needed, if it is more than `kept`. */
+static void slim(struct buffer *buffer, size_t kept)
 {
 	struct buffer smaller = {0};
 
-	if (buffer->room <= CLIENT_ROOM_KEPT || buffer_size(buffer) > buffer->room / 8)
+	if (buffer->room <= kept || buffer_size(buffer) > buffer->room / 8)
 		return;
 	buffer_append(&smaller, buffer_front(buffer), buffer_size(buffer));
 	buffer_free(buffer);
@@ -104,7 +104,7 @@ static void flush(struct client *client)
 		hang_up(client);
 		return;
 	}
-	slim(output);
+	slim(output, CLIENT_ROOM_KEPT);
 	if (client->paused && !client->waiting) {
 		if (client_takes_replies(client))
 			client_ready(client);
@@ -246,7 +246,8 @@ static void serve_input(struct client *client)
 
 	if (buffer_size(input) >= client->needed)
 		buffer_take(input, serve(client, buffer_front(input), buffer_size(input)));
-	slim(input);
+	slim(input, CLIENT_INPUT_FREE);
+	client_charge_input(client);
 	pause_or_resume(client);
 }
 
@@ -260,11 +261,15 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 		size_t taken = serve(client, bytes, size);
 		if (client->closing)
 			return;
-		buffer_append(&client->input, bytes + taken, size - taken);
+		if (taken < size) {
+			buffer_append(&client->input, bytes + taken, size - taken);
+			client_charge_input(client);
+		}
 		pause_or_resume(client);
 		return;
 	}
 	buffer_append(&client->input, bytes, size);
+	client_charge_input(client);
 	if (client->waiting)
 		pause_or_resume(client);
 	else

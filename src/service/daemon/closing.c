@@ -46,6 +46,7 @@ void client_close(struct client *client)
 	drop_from_lists(client);
 	status_cancel(client);
 	client->closing = true;
+	client_charge_input(client);
 	/* A client has surely stopped if it closed its Unix socket: all processes that had the
 	 * socket have closed it or ended. This is not certain of a TCP connection, which may just
 	 * be cut, nor of a client that asks LEASE. And a client that we close needs time to

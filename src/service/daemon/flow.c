@@ -3,6 +3,61 @@
 #include "instance.h"
 #include "log.h"
 
+/* --- commands --- */
+
+static void charge_input(struct client *client, size_t charged)
+{
+	struct clients *clients = &client->daemon->clients;
+	bool less = charged < client->input_charged;
+
+	if (charged == client->input_charged)
+		return;
+	struct user_input *input = user_input(client->user);
+	if (less)
+		TAILQ_REMOVE(&input->clients, client, input_entry);
+	/* A client whose commands were served is the last that is ended. */
+	if (charged > 0 && (less || client->input_charged == 0))
+		TAILQ_INSERT_TAIL(&input->clients, client, input_entry);
+	clients->input_room = clients->input_room - client->input_charged + charged;
+	input->room = input->room - client->input_charged + charged;
+	client->input_charged = charged;
+}
+
+/* Ends a client of the user with the most input, and frees the client's input. */
+static void end_one(struct daemon *daemon)
+{
+	struct client *client = TAILQ_FIRST(&users_most_input(&daemon->clients.users)->clients);
+	char who[CLIENT_DESCRIPTION_MAX];
+
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->refusals, daemon->loop.now))
+		log_line(LEVEL_WARNING,
+		         "commands that are incomplete or wait take %d MiB: the user with most of "
+		         "them loses its oldest ones: %s",
+		         CLIENTS_INPUT_MAX >> 20, who);
+	if (!client->ending) {
+		resp_error(&client->output, "ERR",
+		           "too many bytes of commands of this user are incomplete or wait: send "
+		           "whole commands, and fewer after one that waits");
+		client_end(client);
+	}
+	buffer_free(&client->input);
+	client->needed = 0;
+	charge_input(client, 0);
+}
+
+void client_charge_input(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	size_t room = client->closing ? 0 : client->input.room;
+
+	charge_input(client, room > CLIENT_INPUT_FREE ? room - CLIENT_INPUT_FREE : 0);
+	while (daemon->clients.input_room > CLIENTS_INPUT_MAX)
+		end_one(daemon);
+}
+
+/* --- replies --- */
+
 /* Serves paused clients again, because there is memory for replies. */
 static void wake_paused(struct daemon *daemon)
 {

@@ -1,4 +1,9 @@
 /*
+ * Limits the memory for commands that cannot be served yet: they are incomplete, or come after a
+ * command that waits. All clients together may use CLIENTS_INPUT_MAX. Beyond that, the user with
+ * most of it loses the connection that has served none of its commands for longest: its memory is
+ * freed, and other users notice nothing.
+ *
  * Limits the memory for clients that do not read their replies. A client may write many commands
  * before it reads the first reply: it is served up to CLIENT_UNREAD_MAX bytes of replies. All
  * clients together may use CLIENTS_UNREAD_MAX. Beyond these limits a client's commands are not read
@@ -19,7 +24,15 @@ enum {
 	/* A client that leaves more than this unread, and reads less than this within
 	 * --client-timeout, is closed. */
 	CLIENT_UNREAD_SLOW = 1 << 20,
+	/* How many bytes of input a client may have that do not count: enough for usual commands.
+	 * So much memory is also kept when the input is empty. */
+	CLIENT_INPUT_FREE = 1 << 12,
+	CLIENTS_INPUT_MAX = 1 << 28,
 };
+
+/* Call it when the memory of the client's input may have changed. If all inputs together take too
+ * much memory, clients are ended, perhaps this one. None of them may be being served. */
+void client_charge_input(struct client *client);
 
 /* Call it when the memory of the client's output may have changed. */
 void client_charge(struct client *client);

@@ -13,6 +13,7 @@ struct user {
 	struct user_queue queue;
 	uint32_t count; /* how many connections this user has */
 	struct node_user at_node;
+	struct user_input input;
 	uint32_t uid;
 	char certificate[]; /* the name in the certificate; "": none */
 };
@@ -63,6 +64,7 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 		memory_must(user != NULL);
 		TAILQ_INIT(&user->queue.places);
 		user->uid = subject->uid;
+		TAILQ_INIT(&user->input.clients);
 		memcpy(user->certificate, certificate, strlen(certificate) + 1);
 		LIST_INSERT_HEAD(bucket, user, entry);
 	}
@@ -81,6 +83,25 @@ void user_leave(struct user *user)
 struct node_user *user_at_node(struct user *user)
 {
 	return &user->at_node;
+}
+
+struct user_input *user_input(struct user *user)
+{
+	return &user->input;
+}
+
+struct user_input *users_most_input(struct users *users)
+{
+	struct user_input *most = NULL;
+	struct user *user;
+
+	for (uint32_t i = 0; i < USERS_BUCKETS; i++) {
+		LIST_FOREACH (user, &users->buckets[i], entry) {
+			if (most == NULL || user->input.room > most->room)
+				most = &user->input;
+		}
+	}
+	return most;
 }
 
 void users_free(struct users *users)

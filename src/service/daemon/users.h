@@ -1,7 +1,7 @@
 /*
- * Counts what each user has, so that one user cannot take it all: the connections here, and the
- * locks and elections at the node (struct node_user). A user is a uid or
- * the name in a certificate; all clients without either count as one user.
+ * Counts what each user has, so that one user cannot take it all: the connections and the memory for
+ * their commands here, and the locks and elections at the node (struct node_user). A user is a uid
+ * or the name in a certificate; all clients without either count as one user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.
@@ -18,6 +18,7 @@
 
 enum { USERS_BUCKETS = 256 };
 
+struct client;
 struct user;
 LIST_HEAD(user_bucket, user);
 
@@ -31,6 +32,14 @@ struct user_queue {
 struct user_place {
 	TAILQ_ENTRY(user_place) entry;
 	struct user_queue *queue; /* the queue in which this is; NULL: it is in none */
+};
+
+/* A user's part of clients.input_room, see flow.h. */
+struct user_input {
+	size_t room;
+	/* The clients that have some of it. The first one has served none of its commands for
+	 * longest. */
+	TAILQ_HEAD(, client) clients;
 };
 
 struct users {
@@ -49,6 +58,9 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 void user_leave(struct user *user);
 /* Returns what the user has at the node, for node_session_user. */
 struct node_user *user_at_node(struct user *user);
+struct user_input *user_input(struct user *user);
+/* Returns that of the user who has most. */
+struct user_input *users_most_input(struct users *users);
 /* Frees all users. The node must have ended. */
 void users_free(struct users *users);
 
