@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import selectors
 import shutil
 import signal
@@ -513,6 +514,20 @@ class Single(WebTest):
                     except OSError:
                         ended.add(connection)
             self.assertGreater(time.monotonic() - since, 5)
+
+    def test_many_that_do_not_arrive_keep_nobody_out(self):
+        """The oldest of them end. The others still have their time."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        web = self.web(self.serving())
+        halves = []
+        for _ in range(1200):
+            halves.append(self.enterContext(web.connect()))
+            halves[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        self.assertEqual(web.metrics()["baton_up"], 1)
+        halves[600].sendall(f"{web.host}\r\nConnection: close\r\n\r\n".encode()) # not even half of its time is over
+        self.assertEqual(halves[600].recv(4096).split()[1], b"200")
 
     def test_dev_starts_it_for_its_cluster(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))

@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 enum {
-	HEADER_MAX = 16384,             /* the most bytes of a request's header */
-	CONNECTIONS_MAX = HUB_ASKS_MAX, /* the most connections at a time; each may ask the node */
-	STREAMS_MAX = 900,              /* the most connections that are streams */
-	SILENCE_MAX = 30,               /* how many seconds a connection may stay without traffic */
-	UNREAD_MAX = 131072,            /* the most bytes that the kernel keeps for a slow reader */
-	STREAM_BLOCK = 8192,            /* the most bytes of a stream that are read at a time */
+	HEADER_MAX = 16384, /* the most bytes of a request's header */
+	/* The most connections at a time; each may ask the node. More than GUESTS_MAX, so that a
+	 * new one is accepted before an old one has ended. */
+	CONNECTIONS_MAX = HUB_ASKS_MAX,
+	STREAMS_MAX = 900,   /* the most connections that are streams */
+	SILENCE_MAX = 30,    /* how many seconds a connection may stay without traffic */
+	UNREAD_MAX = 131072, /* the most bytes that the kernel keeps for a slow reader */
+	STREAM_BLOCK = 8192, /* the most bytes of a stream that are read at a time */
 };
 
 /* How many locks a page of /api/status has, and how many there may be before it. */
