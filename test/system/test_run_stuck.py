@@ -241,6 +241,32 @@ class StoppedGuardian(StuckTest):
             fake.publish("x", "lost 7 fake")
             self.check_end(run, 143)
 
+    def test_it_goes_on_after_the_command_has_obeyed(self):
+        """`baton run` has read of the loss, so the guardian cannot. Still it must not take the end of the command for one by itself."""
+        run, guardian, command = self.begin("exec 9>inside; flock -n 9; setsid sh -c \"trap '' TERM; exec sleep 1000\" & echo $$; wait")
+        heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 && echo alone || echo both")
+        self.wait_for_waiters("x")
+        self.stop(guardian)
+        self.break_it()
+        until("the command has ended", lambda: not is_alive(command))
+        os.kill(guardian, signal.SIGCONT)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertEqual(run.status.read().count("\n"), 1)
+
+    def test_it_goes_on_and_baton_run_is_stopped(self):
+        """Each of them was stopped for a while, but never both."""
+        run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done")
+        heir = self.heir(command)
+        self.stop(guardian)
+        self.break_it()
+        self.assertEqual(run.stdout.readline(), "term\n")
+        self.stop(run.pid)
+        os.kill(guardian, signal.SIGCONT)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 76)
+
     def test_it_goes_on_meanwhile(self):
         """In this case both know of the loss, and it is reported once."""
         run, guardian, command = self.begin(STUBBORN, "--grace", "700ms")

@@ -175,12 +175,52 @@ static int time_to_wait(const struct front *front)
 }
 
 /*
+ * Notes the loss for the guardian, which somebody may continue at any time. The time comes last: if
+ * it is set, everything is. Wakes the guardian, in case it has no other reason to look.
+ */
+static void share_loss(const struct front *front)
+{
+	const struct holding *holding = front->holding;
+	struct shared *shared = front->shared;
+	uint64_t until_ns = holding->end_ns;
+	uint64_t grace_end_ns = front->news_ns + (uint64_t)holding->grace_ms * 1000000;
+
+	if (shared->lost_ns != 0)
+		return;
+	if (front->news_ns != 0 && grace_end_ns < until_ns)
+		until_ns = grace_end_ns;
+	shared->reason = holding->reason;
+	shared->end_ns = until_ns;
+	shared->kill_ns = until_ns;
+	shared->lost_ns = clock_boot_ns();
+	tell_guardian(front, CHANNEL_ALIVE);
+}
+
+/*
+ * Reads the news in place of the guardian, which is stopped. Returns true if the lock is lost. If
+ * somebody continues the guardian meanwhile, it waits for this process before it reads or ends.
+ */
+static bool read_instead(const struct front *front)
+{
+	struct shared *shared = front->shared;
+	int none = READER_NONE;
+
+	/* If the guardian was stopped while it read, it may have read of a loss. */
+	if (!atomic_compare_exchange_strong(&shared->reader, &none, READER_RUN))
+		return true;
+	bool lost = shared->lost_ns != 0 || holding_lost(front->holding);
+	if (lost)
+		share_loss(front);
+	shared->reader = READER_NONE;
+	return lost;
+}
+
+/*
  * Called when the guardian does not answer. Stops it and reads the news in its place. Returns true
  * if the lock is lost; if not, leaves the guardian as it was.
  */
 static bool look_instead(struct front *front)
 {
-	const struct shared *shared = front->shared;
 	bool was_still = stands_still(front->guardian);
 
 	kill(front->guardian, SIGSTOP);
@@ -188,10 +228,8 @@ static bool look_instead(struct front *front)
 	 * cannot read the news either. */
 	for (int ms = 0; ms < front->patience_ms && !stands_still(front->guardian); ms++)
 		poll(NULL, 0, 1);
-	bool lost = false;
 	holding_note_end(front->holding);
-	if (!shared->over)
-		lost = shared->lost_ns != 0 || shared->reading || holding_lost(front->holding);
+	bool lost = !front->shared->over && read_instead(front);
 	if (!lost && !was_still)
 		kill(front->guardian, SIGCONT);
 	return lost;
@@ -360,9 +398,6 @@ static int end_all(struct front *front)
 	take_terminal_back(ending->command);
 	if (!ending->lost && !holding_release(holding))
 		ending->lost = true;
-	/* The guardian may have read the reason already, and put it there. */
-	if (ending->lost && holding->reason == NULL)
-		holding->reason = shared->reason;
 	if (ending->lost)
 		holding_note_loss(holding);
 	int child = child_code(ending->status);
@@ -373,23 +408,28 @@ static int end_all(struct front *front)
 	return ending->lost ? EXIT_LOST : child;
 }
 
-/* Takes over what the guardian knew of the end of the lease. */
-static void note_shared_end(const struct front *front)
+/* Takes over what is known of the loss, whoever has read of it. */
+static void take_over_loss(struct front *front)
 {
-	if (front->shared->lost_ns != 0)
-		front->holding->end_ns = front->shared->end_ns;
+	struct holding *holding = front->holding;
+	const struct shared *shared = front->shared;
+
+	if (shared->lost_ns == 0)
+		return;
+	front->ending.lost = true;
+	holding->end_ns = shared->end_ns;
+	if (holding->reason == NULL)
+		holding->reason = shared->reason;
 }
 
 /* Called when the lock is lost and the guardian does not act on that. Returns the exit code. */
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
-	uint64_t until_ns = front->news_ns + (uint64_t)holding->grace_ms * 1000000;
 
-	note_shared_end(front);
-	if (until_ns > holding->end_ns || front->shared->lost_ns != 0)
-		until_ns = holding->end_ns;
-	front->ending.lost = true;
+	share_loss(front);
+	take_over_loss(front);
+	const uint64_t until_ns = holding->end_ns;
 	signal_command(front, SIGTERM);
 	/* If it is late, kill before doing anything else. Otherwise continue the command: a stopped
 	 * command could not act on SIGTERM. */
@@ -408,8 +448,13 @@ static int replace_guardian(struct front *front)
 			break;
 		pause_for_news(front, false, LOOK_MS);
 	}
-	kill(front->guardian, SIGKILL);
-	wait_for_guardian(front, LOOK_MS);
+	/* A guardian that was continued has done the same work, and may be about to report. */
+	if (front->shared->over)
+		wait_for_guardian(front, front->patience_ms);
+	if (front->guardian != 0) {
+		kill(front->guardian, SIGKILL);
+		wait_for_guardian(front, LOOK_MS);
+	}
 	/* The guardian was only slow: it has done everything and said so. */
 	if (front->shared->reported)
 		return front->shared->code;
@@ -424,8 +469,7 @@ static int follow(struct front *front)
 	if (front->shared->reported)
 		return front->shared->code;
 	holding_say(front->holding, "the guardian was killed: the command is killed too");
-	note_shared_end(front);
-	front->ending.lost = front->shared->lost_ns != 0;
+	take_over_loss(front);
 	return end_all(front);
 }
 

@@ -253,28 +253,84 @@ static void stop_command(struct guardian *guardian)
 		        (long long)stop_ms);
 }
 
-static void on_news(struct guardian *guardian)
+/* Begins to read from the node, so that `baton run` does not. Returns false if `baton run` reads
+ * and has not finished after a quarter of the margin: it was stopped or killed meanwhile. */
+static bool begin_to_read(struct guardian *guardian)
+{
+	const int64_t ms_max = holding_margin_ms(guardian->holding) / 4;
+
+	for (int64_t ms = 0;; ms++) {
+		int none = READER_NONE;
+		if (atomic_compare_exchange_strong(&guardian->shared->reader, &none,
+		                                   READER_GUARDIAN))
+			return true;
+		if (ms >= ms_max)
+			return false;
+		poll(NULL, 0, 1);
+	}
+}
+
+static void share_loss(const struct guardian *guardian)
 {
 	struct shared *shared = guardian->shared;
 
-	shared->reading = true;
-	tell_run(guardian, CHANNEL_READS);
-	bool lost = holding_lost(guardian->holding);
-	if (lost) {
-		shared->reason = guardian->holding->reason;
-		shared->end_ns = guardian->holding->end_ns;
-		shared->kill_ns = clock_boot_ns() +
-		                  (uint64_t)holding_time_to_stop_ms(guardian->holding) * 1000000;
-		shared->lost_ns = clock_boot_ns();
-	}
-	shared->reading = false;
-	if (!lost)
-		return;
+	shared->reason = guardian->holding->reason;
+	shared->end_ns = guardian->holding->end_ns;
+	shared->kill_ns =
+	        clock_boot_ns() + (uint64_t)holding_time_to_stop_ms(guardian->holding) * 1000000;
+	shared->lost_ns = clock_boot_ns();
+}
+
+static void act_on_loss(struct guardian *guardian)
+{
 	guardian->ending.lost = true;
 	if (guardian->killing)
 		kill_all(guardian);
 	else
 		stop_command(guardian);
+}
+
+/* Call it if `baton run` was stopped or killed while it read: the news may have been a loss. */
+static void suppose_loss(struct guardian *guardian)
+{
+	guardian->holding->end_ns = clock_boot_ns();
+	share_loss(guardian);
+	act_on_loss(guardian);
+}
+
+/*
+ * Takes over a loss that `baton run` has read and noted, because this process was stopped. If it is
+ * continued before `baton run` has killed it, it does the rest of the work too. It cannot learn of
+ * the loss in another way, and would take the end of the command, which got SIGTERM from `baton
+ * run`, for an end by itself. Returns true if it has taken over a loss now.
+ */
+static bool take_over_loss(struct guardian *guardian)
+{
+	const struct shared *shared = guardian->shared;
+
+	if (guardian->ending.lost || shared->lost_ns == 0)
+		return false;
+	guardian->ending.lost = true;
+	guardian->holding->reason = shared->reason;
+	guardian->holding->end_ns = shared->end_ns;
+	if (!guardian->killing)
+		kill_after(guardian, holding_time_to_stop_ms(guardian->holding));
+	return true;
+}
+
+static void on_news(struct guardian *guardian)
+{
+	if (!begin_to_read(guardian)) {
+		suppose_loss(guardian);
+		return;
+	}
+	tell_run(guardian, CHANNEL_READS);
+	bool lost = !take_over_loss(guardian) && holding_lost(guardian->holding);
+	if (lost)
+		share_loss(guardian);
+	guardian->shared->reader = READER_NONE;
+	if (lost)
+		act_on_loss(guardian);
 }
 
 /* --- the main loop --- */
@@ -323,9 +379,29 @@ static bool awaits_guardians(struct guardian *guardian)
 
 static bool is_over(struct guardian *guardian)
 {
+	take_over_loss(guardian);
 	if (guardian->killing || guardian->ending.lost)
 		return guardian->none_left;
 	return guardian->ending.ended && !doubts_run(guardian) && !awaits_guardians(guardian);
+}
+
+/*
+ * Call it if the work seems to be over. Returns true if it is, and tells `baton run` so. Returns
+ * false if `baton run` has read of a loss since this process looked. `baton run` reads nothing
+ * afterwards: this process does not end its own reading.
+ */
+static bool settle(struct guardian *guardian)
+{
+	if (!guardian->ending.lost && !begin_to_read(guardian)) {
+		suppose_loss(guardian);
+		return false;
+	}
+	if (take_over_loss(guardian)) {
+		guardian->shared->reader = READER_NONE;
+		return false;
+	}
+	guardian->shared->over = true;
+	return true;
 }
 
 /* True if the lease ends so soon that the command must be stopped now. This process may have been
@@ -340,7 +416,7 @@ static bool is_late(const struct guardian *guardian)
 
 static void guard(struct guardian *guardian)
 {
-	while (!is_over(guardian)) {
+	while (!is_over(guardian) || !settle(guardian)) {
 		struct pollfd items[] = {
 		        {.fd = guardian->channel, .events = POLLIN},
 		        {.fd = guardian->children, .events = POLLIN},
@@ -395,7 +471,6 @@ static int finish(struct guardian *guardian)
 	struct ending *ending = &guardian->ending;
 	bool had_terminal = terminal_take_back(&guardian->terminal, ending->command);
 
-	guardian->shared->over = true;
 	if (!ending->lost && !holding_release(holding)) {
 		ending->lost = true;
 		holding_say(holding, "'%s' was lost while the command ran (fence %llu)%s",

@@ -16,7 +16,8 @@
  * that, and asks the guardian for a sign of life. If none comes within a small part of the grace,
  * `baton run` makes sure that the guardian is stopped and reads the news itself. If the lock was
  * lost, it does the guardian's work: SIGTERM, and after the grace SIGKILL. So only one of the two
- * reads from the node at a time.
+ * reads from the node at a time. Somebody may continue the guardian meanwhile. Then it finds the
+ * loss in the memory that both share, and does the same work at the same times.
  *
  * Over TLS only the guardian can read from the node. Then `baton run` knows only when the lease
  * ends, by the last answer that the guardian has read, and acts at that time.
@@ -55,20 +56,24 @@ enum {
 	CHANNEL_ENDED = 66, /* "the command was killed: are you alive?", and the answer to it */
 };
 
-/* Memory that both share: what the guardian has done so far, wherever it was stopped or killed. */
+enum reader { READER_NONE, READER_GUARDIAN, READER_RUN };
+
+/* Memory that both share: what the guardian has done so far, wherever it was stopped or killed; and
+ * the loss of the lock, whoever has read of it. */
 struct shared {
 	_Atomic pid_t command; /* the process of the command; 0: not started */
 	_Atomic bool ended;    /* the command was reaped */
 	_Atomic int status;    /* the wait status of the command, if it was reaped */
-	/* The guardian reads from the node, and may not have noted yet what it has read. */
-	_Atomic bool reading;
+	/* Who reads from the node, and may not have noted yet what it has read; enum reader. What
+	 * one of the two has read, the other cannot read again. */
+	_Atomic int reader;
 	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant
 	 * of this program, at the same address in both processes. */
 	const char *_Atomic reason;
 	/* By when all processes of the command must be gone, as in struct holding; set before
 	 * lost_ns. */
 	_Atomic uint64_t end_ns;
-	/* When the guardian learned that the lock is lost; 0: it does not know of a loss. */
+	/* When one of the two noted here that the lock is lost; 0: nobody did. */
 	_Atomic uint64_t lost_ns;
 	/* When the guardian has to kill what is left of the command, for the first time or again;
 	 * set before lost_ns. */
