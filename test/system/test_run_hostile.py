@@ -214,6 +214,26 @@ class KilledTogether(ServiceTest):
         self.assertEqual(heir.wait(PATIENCE), 0)
         self.assertEqual(run.wait(PATIENCE), 1)
 
+    def test_a_run_that_is_killed_with_the_shell_around_it_and_ends_later(self):
+        """As `timeout -s KILL` does. The inner one has no priority, and its processor is busy: nearly always, the shell ends first."""
+        hog = ("import os, time; os.sched_setaffinity(0, {%d}); print(flush=True)\n"
+               "end = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass")
+        inner = (BATON, "run", "within", "sh", "-c", "exec 9>inside; flock -n 9; echo $$; exec sleep 1000")
+        for _ in range(4):
+            run = self.start("run", "x", "sh", "-c", 'echo $$; "$@"; exit 1', "sh", *inner)
+            shell, command = int(run.stdout.readline()), int(run.stdout.readline())
+            heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99")
+            self.wait_for_waiters("x")
+            processor, killed = min(os.sched_getaffinity(0)), stat_of(stat_of(command)[1])[1]
+            os.sched_setscheduler(killed, os.SCHED_IDLE, os.sched_param(0))
+            os.sched_setaffinity(killed, {processor})
+            busy = subprocess.Popen(["python3", "-c", hog % processor], stdout=subprocess.PIPE)
+            self.addCleanup(self.end, busy)
+            busy.stdout.readline()
+            os.killpg(shell, signal.SIGKILL)
+            self.assertEqual(heir.wait(PATIENCE), 0)
+            self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
+
     def test_a_command_that_is_killed_while_run_is_stopped(self):
         """`baton run` cannot answer, but it was not killed: the lock is free."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
@@ -226,6 +246,22 @@ class KilledTogether(ServiceTest):
         self.assertEqual(heir.wait(PATIENCE), 0)
         os.kill(run.pid, signal.SIGCONT)
         self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
+
+
+class LeftBehind(ServiceTest):
+    lease = "20s"
+
+    def test_a_run_that_lives_within_another_delays_nothing(self):
+        """The outer command ends by itself, and leaves it behind."""
+        script = 'setsid sh -c \'"$@"; true\' sh "$@" & "$@" & read line'
+        inner = (BATON, "run", "within", "sh", "-c", "echo $$; exec sleep 1000")
+        run = self.start("run", "x", "sh", "-c", script, "sh", *inner, stdin=subprocess.PIPE)
+        command = int(run.stdout.readline())
+        self.wait_for_waiters("within")
+        run.stdin.close()
+        self.assertEqual(self.run_baton("run", "-w", "10s", "x", "true")[0], 0) # half of the lease
+        self.assertTrue(is_alive(command))
+        self.assertEqual(run.wait(PATIENCE), 1)
 
 
 if __name__ == "__main__":

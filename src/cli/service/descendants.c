@@ -22,6 +22,7 @@ enum {
 	/* How many descendants a round looks at. Without a limit a round might never end, because
 	 * new processes could be made all the time. */
 	TREE_MAX = 1000,
+	PF_EXITING = 4, /* a flag of the kernel: the process has begun to end */
 	/* How many times all processes are read before guardians count as alone. */
 	ALONE_SEEN_MAX = 2,
 };
@@ -35,6 +36,7 @@ struct descendant {
 	bool threaded; /* the process has more than one thread */
 	bool stopped;  /* the process was stopped by a signal or a debugger */
 	bool guards;   /* the process has the name of a guardian */
+	bool exits;    /* the process has begun to end */
 };
 
 struct processes {
@@ -67,12 +69,13 @@ static void note_failure(struct processes *all)
 }
 
 /* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. The 20th field is
- * the number of threads, the 22nd is when the process was made. A process whose first thread has
- * ended is shown as a zombie although other threads run. */
+ * the number of threads, the 22nd is when the process was made, the 9th has flags of the kernel. A
+ * process whose first thread has ended is shown as a zombie although other threads run. */
 static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
 	unsigned long long begun;
+	unsigned long flags;
 	long parent, threads;
 	char state;
 
@@ -89,9 +92,9 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	const char *name_end = strrchr(text, ')'), *name = strchr(text, ' ');
 	if (name == NULL || name_end == NULL ||
 	    sscanf(name_end + 1,
-	           " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s "
+	           " %c %ld %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s "
 	           "%llu",
-	           &state, &parent, &threads, &begun) != 4)
+	           &state, &parent, &flags, &threads, &begun) != 5)
 		return false;
 	*ret_process =
 	        (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
@@ -100,8 +103,31 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	                            .zombie = (state == 'Z' || state == 'X') && threads <= 1,
 	                            .threaded = threads > 1,
 	                            .stopped = strchr("Tt", state) != NULL,
-	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
+	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0,
+	                            .exits = (flags & PF_EXITING) != 0};
 	return true;
+}
+
+/* Was SIGKILL sent to the process? A signal that was sent to the whole process is shown until the
+ * process is reaped. One that was sent to a thread is shown until the thread takes it. (The signals
+ * in /proc/PID/stat are only those of the first thread.) */
+static bool was_killed(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned long long signals;
+	bool killed = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	while (!killed && fgets(line, sizeof(line), file) != NULL) {
+		killed = (sscanf(line, "SigPnd: %llx", &signals) == 1 ||
+		          sscanf(line, "ShdPnd: %llx", &signals) == 1) &&
+		         (signals >> (SIGKILL - 1) & 1) != 0;
+	}
+	fclose(file);
+	return killed;
 }
 
 /* Reads what /proc tells of a process. */
@@ -545,25 +571,46 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command, 
 	return left;
 }
 
-bool descendants_inherit_guardian(void)
+/* Is the parent of this process, which is in the list too, about to end? Then this process is about
+ * to be inherited. */
+static bool has_ending_parent(const struct processes *all, const struct descendant *process)
 {
-	struct processes all = {0};
-	char self[24];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct descendant *parent = &all->list[i];
+		if (parent->pid == process->parent)
+			return parent->exits || was_killed(parent->pid);
+	}
+	return false;
+}
+
+/* Looks once. */
+static bool inherits_guardian(void)
+{
+	struct processes all = list_tree();
 	bool found = false;
 
-	snprintf(self, sizeof(self), "%d", (int)getpid());
-	if (proc_is_ours())
-		add_children_of_thread(&all, getpid(), self);
 	for (size_t i = 0; i < all.count; i++) {
-		const struct descendant *child = &all.list[i];
-		if (!child->guards || child->zombie)
+		const struct descendant *process = &all.list[i];
+		bool inherited = process->parent == getpid();
+		if (!process->guards || process->zombie ||
+		    (!inherited && !has_ending_parent(&all, process)))
 			continue;
 		found = true;
-		if (child->stopped)
-			may_signal(child->pid, SIGCONT);
+		if (inherited && process->stopped)
+			may_signal(process->pid, SIGCONT);
 	}
 	free(all.list);
 	return found;
+}
+
+bool descendants_inherit_guardian(void)
+{
+	/* A list that was read while a process ended may lack the children of that process. */
+	for (int i = 0; proc_is_ours() && i < ALONE_SEEN_MAX; i++) {
+		if (inherits_guardian())
+			return true;
+	}
+	return false;
 }
 
 pid_t process_parent(pid_t pid)

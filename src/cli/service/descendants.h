@@ -75,9 +75,9 @@ enum {
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command, unsigned how);
 
-/* True if this process has inherited the guardian of another 'baton run', which was killed: the
- * guardian is about to kill its command. It is continued if it was stopped. False if /proc cannot
- * be used. */
+/* True if this process has inherited the guardian of another 'baton run', which was killed, or will
+ * inherit it, because that 'baton run' was killed and has not ended yet. The guardian is about to
+ * kill its command. It is continued if it was stopped. False if /proc cannot be used. */
 bool descendants_inherit_guardian(void);
 
 /* Returns the parent of a process that was not reaped yet, or 0. */

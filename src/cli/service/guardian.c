@@ -501,9 +501,10 @@ int guardian_run(struct holding *holding, struct shared *shared, int channel, pi
 	        .ending = {.holding = holding, .spared = &none, .status = SIGKILL}};
 	sigset_t child_signal;
 
+	/* Whoever does not kill this process together with `baton run` must know it by its name. */
+	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	terminal_open(&guardian.terminal);
 	setpgid(0, 0);
-	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
 	sigemptyset(&guardian.forwarded);
 	sigemptyset(&child_signal);
