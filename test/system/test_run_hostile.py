@@ -104,6 +104,21 @@ class Hostile(HostileTest):
                     self.check(kind, how)
 
 
+class Slow(HostileTest):
+    lease = "500ms" # the margin is 50 ms
+
+    def test_a_command_that_needs_longer_to_end_than_the_margin(self):
+        command = slow_command(500)
+        command[2] = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + command[2]
+        run = self.start("run", "x", *command)
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 || exit 99")
+        self.wait_for_waiters("x")
+        self.break_it(run, None)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        self.assertEqual(run.wait(PATIENCE), 76)
+
+
 class WithoutMemory(HostileTest):
     lease, words = "40s", ("--grace", "500ms") # the node waits for 4.5 s
 

@@ -3,7 +3,10 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* How long to wait before the next round. Another round is needed because a process may have forked
  * in between. If a process may not be killed, rounds are less frequent. */
@@ -109,8 +112,40 @@ static int pause_max(struct ending *ending, bool refused)
 	return urgent ? PAUSE_MS_URGENT : PAUSE_MS_MAX;
 }
 
+/* Can the node keep the lost lock? It can after a break, and while it leaves. If the lease ends, or
+ * the connection has ended, others get the lock in any case, and the node may not even answer. */
+static bool can_stay(const struct ending *ending)
+{
+	const char *reason = ending->lost ? ending->holding->reason : NULL;
+
+	return reason != NULL && (strcmp(reason, "broken") == 0 || strcmp(reason, "leaving") == 0);
+}
+
+void ending_stay(struct ending *ending)
+{
+	if (ending->late || ending->stays || !can_stay(ending))
+		return;
+	ending->late = true;
+	baton_stay(ending->holding->baton);
+}
+
+/* Asks the node to keep the lost lock, if processes that were killed need so long to end that the
+ * margin may be too short: there are many of them, or they have much memory, or the machine is
+ * busy. */
+static void stay_if_late(struct ending *ending)
+{
+	if (ending->late || !ending->lost || passed_ns(ending) < patience_ns(ending))
+		return;
+	/* The answer may take a while, so kill the group before. But do not look for all the others
+	 * before: there may be too many of them. */
+	if (!ending->ended && process_parent(ending->command) == getpid())
+		kill(-ending->command, SIGKILL);
+	ending_stay(ending);
+}
+
 bool ending_round(struct ending *ending)
 {
+	stay_if_late(ending); /* even before reaping: there may be thousands of children */
 	if (!reap(ending))
 		return true;
 	unsigned how = ending->none_seen > 0 ? KILL_THOROUGH : 0;

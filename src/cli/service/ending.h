@@ -31,11 +31,17 @@ struct ending {
 	pid_t refused;
 	/* The node was asked to keep the lock as long as this process is connected. */
 	bool stays;
+	/* The node was asked the same because processes need long to end. */
+	bool late;
 };
 
 /* Does one round. Returns true if nothing is left. Otherwise call it again when a child has ended,
  * and after `pause_ms` at the latest. */
 bool ending_round(struct ending *ending);
+
+/* Call it if the processes may need so long to end that the margin is too short. Asks the node, once,
+ * to keep the lost lock, if the node can do that. */
+void ending_stay(struct ending *ending);
 
 /* Call it if a process may not be sent a signal. Prints that, and if the lock was lost, asks the
  * node to keep it. */

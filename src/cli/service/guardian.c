@@ -22,6 +22,10 @@
  * guardian makes when it ends. */
 enum { WAKE_MS = 5, WAKES_MAX = 100 };
 
+/* If fewer looks at all processes than this fit into the margin, it may be too short for these
+ * processes to end. */
+enum { LOOKS_PER_MARGIN = 10 };
+
 struct guardian {
 	struct holding *holding;
 	struct shared *shared;
@@ -237,7 +241,9 @@ static void stop_command(struct guardian *guardian)
 	signal_command(guardian,
 	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 	/* Killing many processes takes about as long as looking at them, and the last process must
-	 * be gone in time. */
+	 * be gone in time. They also need time to end, several times as much. */
+	if (look_ms > holding_margin_ms(holding) / LOOKS_PER_MARGIN)
+		ending_stay(&guardian->ending);
 	int64_t stop_ms = holding_time_to_stop_ms(holding) - look_ms;
 	if (stop_ms < 0)
 		stop_ms = 0;
