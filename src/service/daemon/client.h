@@ -88,7 +88,8 @@ struct client {
 
 	/* Commands. */
 	struct buffer input; /* bytes that were received and not served yet */
-	/* How much of clients.input_room the input takes; the client is among its user_input.clients unless 0. */
+	/* How much of clients.input_room the input takes. Unless it is 0, the client is linked in
+	 * its user's user_input. */
 	size_t input_charged;
 	TAILQ_ENTRY(client) input_entry;
 	size_t needed; /* the least size of the input at which a whole command may be there */
