@@ -24,13 +24,16 @@
 	X(BATON_ESILENT, -15, "a member did not answer in time, and no other member knew")         \
 	X(BATON_EWAITERS, -16, "too many clients wait for this lock here")                         \
 	X(BATON_ELOCKS, -17, "too many locks are in use here in this epoch")                       \
-	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
+	X(BATON_ESUBSCRIPTIONS, -18,                                                               \
+	  "too many subscriptions: a session may have 1024, and a user 114688 at this node")       \
 	X(BATON_ELEADERS, -19, "too many clients lead or campaign here")                           \
 	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
 	X(BATON_EUSERLOCKS, -21,                                                                   \
 	  "this user holds or waits for 7/8 of --max-locks here: the rest is for other users")     \
 	X(BATON_EUSERLEADERS, -22,                                                                 \
 	  "this user leads or campaigns 57344 times here: the rest is for other users")            \
+	X(BATON_EPATTERNS, -23,                                                                    \
+	  "too many patterns are subscribed to: a user may have 224 at this node, all users 256")  \
 	/* Errors of the client library. */                                                        \
 	X(BATON_EMEMORY, -40, "out of memory")                                                     \
 	X(BATON_EADDRESS, -41, "an address is the path of a socket, or HOST:PORT")                 \

@@ -41,6 +41,14 @@ class Limits(unittest.TestCase):
                 self.assertEqual(self.value(name, self.sources[path]), int(number.replace(",", "")) * UNITS[unit])
 
 
+    def test_the_errors_of_subscriptions_name_the_limits(self):
+        text = (ROOT / "include/baton/error.h").read_text(encoding="utf-8")
+        one, all_of_them, patterns = (self.value(name, self.sources["node/node.c"]) for name in ("subscriptions", "all_subscriptions", "patterns"))
+        self.assertIn(f"a session may have {one}, and a user {all_of_them * 7 // 8} at this node", text)
+        self.assertIn(f"a user may have {patterns * 7 // 8} at this node, all users {patterns}", text)
+        self.assertLess(all_of_them, self.value("INTERESTS_MAX", self.sources["node/event.c"]))
+
+
 class Fuzzers(unittest.TestCase):
     def test_each_fuzzer_is_told_and_has_a_corpus(self):
         section = DOCUMENT.split("## Fuzzers")[1].split("<!-- made by")[0]

@@ -610,6 +610,25 @@ class Limits(unittest.TestCase):
             first.close()
             until("there is room again", lambda: self.pings(cluster[0]))
 
+    def test_a_user_that_subscribes_to_everything_it_can_leaves_room_for_others(self):
+        port = free_port()
+        with Cluster(1, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(Client(("127.0.0.1", port))) for _ in range(3)]
+            for number, client in enumerate(clients[:2]):
+                client.send("PSUBSCRIBE", *(f"{number}-{i}*" for i in range(150)))
+            answers = [clients[number].read() for number in (0, 1) for _ in range(150)]
+            self.assertEqual([answer[2] for answer in answers[:224]], [*range(1, 151), *range(1, 75)]) # 7/8 of 256
+            self.assertEqual(set(answers[224:]), {"PATTERNS too many patterns are subscribed to: a user may have 224 at this node, all users 256"})
+            self.assertEqual(clients[2].call("SUBSCRIBE", "name"), ["subscribe", "name", 1])
+            self.assertIn("too many patterns", clients[2].call("PSUBSCRIBE", "more*"))
+            other = stack.enter_context(cluster[0].client())
+            other.send("PSUBSCRIBE", *(f"other-{i}*" for i in range(33)))
+            answers = [other.read() for _ in range(33)]
+            self.assertEqual([answer[2] for answer in answers[:32]], list(range(1, 33)))
+            self.assertIn("too many patterns", answers[32]) # now the node is full
+            self.assertEqual(clients[1].call("RESET"), "RESET")
+            self.assertEqual(clients[2].call("PSUBSCRIBE", "more*"), ["psubscribe", "more*", 2])
+
     def test_who_comes_when_there_are_no_descriptors_is_told(self):
         with Cluster(1) as cluster, cluster[0].client() as first:
             node = cluster[0]

@@ -1,5 +1,5 @@
 /*
- * The lock node: what patterns and subscriptions cost.
+ * The lock node: what patterns and subscriptions cost, and how many there may be.
  */
 #include "../lib/node_fixture.h"
 
@@ -160,11 +160,185 @@ static void test_no_pattern_takes_long(void **state)
 	}
 }
 
+/* --- what subscriptions cost --- */
+
+enum { MANY = 16000 };
+
+static void subscribe_here(uint64_t session, bool pattern, const char *text)
+{
+	struct node_effect effect;
+
+	assert_int_equal(node_subscribe(nodes.node[0], session, pattern, text, strlen(text), 0), 0);
+	while (node_effect(nodes.node[0], &effect))
+		;
+}
+
+/* Returns how long it takes to make so many subscriptions and to end them: of one session to
+ * different texts, or of different sessions to the same text. */
+static double subscribe_seconds(unsigned count, bool pattern, bool same)
+{
+	struct node_client client = {.pid = 1};
+	static uint64_t sessions[MANY];
+	char text[32] = "same";
+
+	for (unsigned k = 0; k < count; k++)
+		sessions[k] =
+		        same || k == 0 ? node_session_open(nodes.node[0], &client, 0) : sessions[0];
+	clock_t began = clock();
+	for (unsigned k = 0; k < count; k++) {
+		if (!same)
+			snprintf(text, sizeof(text), "name-%u", k);
+		subscribe_here(sessions[k], pattern, text);
+	}
+	for (unsigned k = count; k-- > 0;) {
+		if (!same)
+			snprintf(text, sizeof(text), "name-%u", k);
+		node_unsubscribe(nodes.node[0], sessions[k], pattern, text, strlen(text), 0);
+	}
+	double taken = (double)(clock() - began) / CLOCKS_PER_SEC;
+	for (unsigned k = 0; k < count; k++)
+		node_session_close(nodes.node[0], sessions[k], 0);
+	return taken;
+}
+
+/* If each cost more than the one before, eight times as many would cost 64 times as much. */
+static void test_a_subscription_costs_the_same_however_many_there_are(void **state)
+{
+	static const struct {
+		bool pattern, same;
+	} cases[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+	(void)state;
+	nodes.options.limits = (struct node_limits){.subscriptions = MANY, .patterns = MANY};
+	nodes_start(&nodes, "central", 1);
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		double least = 1e9;
+		for (unsigned k = 0; k < ATTEMPTS; k++) {
+			double few = subscribe_seconds(MANY / 8, cases[c].pattern, cases[c].same);
+			double many = subscribe_seconds(MANY, cases[c].pattern, cases[c].same);
+			if (many / few < least)
+				least = many / few;
+		}
+		assert_true(least < 24);
+	}
+}
+
+static void test_a_topic_stays_while_a_member_is_interested(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t here = nodes_open(&nodes, 0), there = nodes_open(&nodes, 1);
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(nodes_subscribe(&nodes, 0, here, k == 0, "x"), 0);
+		nodes_deliver_all(&nodes);
+		assert_int_equal(nodes_subscribe(&nodes, 1, there, k == 0, "x"), 0);
+		nodes_deliver_all(&nodes);
+		nodes_said(&nodes, there);
+	}
+	nodes_close(&nodes, 0, here);
+	assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_not_equal(nodes_said(&nodes, there), "");
+	assert_string_not_equal(nodes_said(&nodes, there), "");
+}
+
+/* After a view each member hears of a topic once, however many sessions are interested. */
+static void test_a_view_tells_each_topic_once(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	for (unsigned k = 0; k < 10; k++) {
+		uint64_t session = nodes_open(&nodes, 0);
+		assert_int_equal(nodes_subscribe(&nodes, 0, session, true, "*"), 0);
+		nodes_deliver_all(&nodes);
+	}
+	nodes.frames = 0;
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	uint64_t with_topics = nodes.frames;
+	again();
+	nodes_start(&nodes, "central", 2);
+	nodes.frames = 0;
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(with_topics, nodes.frames + 1);
+}
+
+/* --- how many there may be --- */
+
+static void expect_subscribed(uint64_t session, bool pattern, const char *text, int expected)
+{
+	assert_int_equal(nodes_subscribe(&nodes, 0, session, pattern, text), expected);
+	nodes_said(&nodes, session);
+}
+
+static void test_a_node_has_a_limit_for_all_its_sessions(void **state)
+{
+	(void)state;
+	nodes.options.limits = (struct node_limits){.all_subscriptions = 3, .patterns = 2};
+	nodes_start(&nodes, "central", 1);
+	uint64_t first = nodes_open(&nodes, 0), second = nodes_open(&nodes, 0);
+	expect_subscribed(first, true, "a*", 0);
+	expect_subscribed(second, true, "a*", 0);
+	expect_subscribed(first, true, "b*", BATON_EPATTERNS);
+	expect_subscribed(first, true, "a*", 0); /* this one exists */
+	expect_subscribed(first, false, "b*", 0);
+	expect_subscribed(second, false, "x", BATON_ESUBSCRIPTIONS);
+	expect_subscribed(second, true, "a*", 0);
+	/* A subscription that ends makes room, and so does a session. */
+	assert_int_equal(
+	        node_unsubscribe(nodes.node[0], session_id(first), true, "a*", 2, nodes.now), 1);
+	expect_subscribed(first, true, "b*", 0);
+	nodes_close(&nodes, 0, first);
+	expect_subscribed(second, true, "c*", 0);
+	expect_subscribed(second, false, "x", 0);
+	expect_subscribed(second, false, "y", BATON_ESUBSCRIPTIONS);
+}
+
+static void test_a_user_leaves_room_for_others(void **state)
+{
+	struct node_user one = {0}, other = {0};
+
+	(void)state;
+	nodes.options.limits = (struct node_limits){.all_subscriptions = 16, .patterns = 8};
+	nodes_start(&nodes, "central", 1);
+	uint64_t session[3];
+	char text[8];
+	for (unsigned k = 0; k < 3; k++) {
+		session[k] = nodes_open(&nodes, 0);
+		node_session_user(nodes.node[0], session_id(session[k]), k < 2 ? &one : &other);
+	}
+	for (unsigned k = 0; k < 14; k++) {
+		snprintf(text, sizeof(text), "%u", k);
+		expect_subscribed(session[k % 2], k < 7, text, 0);
+		if (k == 6)
+			expect_subscribed(session[0], true, "more", BATON_EPATTERNS);
+	}
+	expect_subscribed(session[0], false, "more", BATON_ESUBSCRIPTIONS);
+	expect_subscribed(session[2], true, "more", 0);
+	expect_subscribed(session[2], true, "most", BATON_EPATTERNS);
+	expect_subscribed(session[2], false, "more", 0);
+	expect_subscribed(session[2], false, "most", BATON_ESUBSCRIPTIONS);
+	nodes_close(&nodes, 0, session[1]);
+	expect_subscribed(session[0], true, "more", 0);
+	assert_int_equal(one.subscriptions, 8);
+	assert_int_equal(one.patterns, 5);
+	nodes_close(&nodes, 0, session[0]);
+	nodes_close(&nodes, 0, session[2]);
+	assert_int_equal(one.subscriptions + one.patterns + one.sessions, 0);
+	assert_int_equal(other.subscriptions + other.patterns + other.sessions, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(test_patterns_match_as_the_plainest_matcher_says),
 	        TEST(test_no_pattern_takes_long),
+	        TEST(test_a_subscription_costs_the_same_however_many_there_are),
+	        TEST(test_a_topic_stays_while_a_member_is_interested),
+	        TEST(test_a_view_tells_each_topic_once),
+	        TEST(test_a_node_has_a_limit_for_all_its_sessions),
+	        TEST(test_a_user_leaves_room_for_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

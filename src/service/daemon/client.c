@@ -43,7 +43,7 @@ void client_renew(struct client *client)
 	struct daemon *daemon = client->daemon;
 
 	client_leave(client);
-	subscriptions_free(client);
+	client->subscriptions_count = 0;
 	client->version = 2;
 	client->multi_refused = false;
 	for (int i = 0; i < CLIENT_TEXTS; i++) {
@@ -118,53 +118,6 @@ void client_watch(struct client *client)
 		events |= EPOLLOUT;
 	if (events != client->events)
 		client_wait_for(client, events);
-}
-
-/* --- subscriptions --- */
-
-static struct subscription *find_subscription(const struct client *client, bool pattern,
-                                              const char *bytes, size_t size)
-{
-	struct subscription *at;
-
-	TAILQ_FOREACH (at, &client->subscriptions, entry) {
-		if (at->pattern == pattern && at->size == size &&
-		    memcmp(at->text, bytes, size) == 0)
-			return at;
-	}
-	return NULL;
-}
-
-void subscription_add(struct client *client, bool pattern, const char *bytes, size_t size)
-{
-	if (find_subscription(client, pattern, bytes, size) != NULL)
-		return;
-	struct subscription *added = calloc(1, sizeof(*added) + size);
-	memory_must(added != NULL);
-	added->pattern = pattern;
-	added->size = size;
-	memcpy(added->text, bytes, size);
-	TAILQ_INSERT_TAIL(&client->subscriptions, added, entry);
-}
-
-void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size)
-{
-	struct subscription *found = find_subscription(client, pattern, bytes, size);
-
-	if (found == NULL)
-		return;
-	TAILQ_REMOVE(&client->subscriptions, found, entry);
-	free(found);
-}
-
-void subscriptions_free(struct client *client)
-{
-	while (!TAILQ_EMPTY(&client->subscriptions)) {
-		struct subscription *first = TAILQ_FIRST(&client->subscriptions);
-		TAILQ_REMOVE(&client->subscriptions, first, entry);
-		free(first);
-	}
-	client->subscriptions_count = 0;
 }
 
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX])

@@ -39,13 +39,6 @@ enum {
 enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
 enum { CLIENT_TEXT_MAX = 255 };
 
-struct subscription {
-	TAILQ_ENTRY(subscription) entry;
-	bool pattern;
-	size_t size;
-	char text[];
-};
-
 /* The fields are grouped by purpose. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): 32 bytes are the price of that. */
 struct client {
@@ -130,10 +123,9 @@ struct client {
 	struct status_job *status_job;
 
 	/* Events. */
-	TAILQ_HEAD(, subscription) subscriptions;
-	uint32_t subscriptions_count;
-	bool reasons; /* the client's LOST events include the reason */
-	bool timed;   /* the client's LOST events include when this node sent them */
+	uint32_t subscriptions_count; /* as the client was told last */
+	bool reasons;                 /* the client's LOST events include the reason */
+	bool timed; /* the client's LOST events include when this node sent them */
 	/* How many bytes of events were added since reply_event last found at most
 	 * CLIENT_EVENTS_MAX bytes in the output. */
 	size_t events_size;
@@ -229,11 +221,6 @@ void client_wait_for(struct client *client, uint32_t events);
 /* Makes epoll wait until the socket can be read, unless the client is paused, and until it can be
  * written, if output is left. */
 void client_watch(struct client *client);
-
-/* Adding a subscription that exists changes nothing, nor does removing one that does not exist. */
-void subscription_add(struct client *client, bool pattern, const char *bytes, size_t size);
-void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size);
-void subscriptions_free(struct client *client);
 
 /* Writes a text for the log that describes the client: "uid 1000, pid 17, sleep 5", "tcp
  * 127.0.0.1:4711", or "certificate 'ops', tcp 10.0.0.7:4711". */

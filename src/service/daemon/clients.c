@@ -484,7 +484,6 @@ struct client *client_make(struct daemon *daemon, int fd)
 	client->grace.due = on_grace_over;
 	client->daemon = daemon;
 	client->version = 2;
-	TAILQ_INIT(&client->subscriptions);
 	LIST_INSERT_HEAD(&daemon->clients.all, client, all);
 	loop_add(&daemon->loop, &client->watch, EPOLLET);
 	return client;

@@ -77,7 +77,6 @@ bool clients_forget_closed(struct daemon *daemon)
 		buffer_free(&client->input);
 		buffer_free(&client->output);
 		client_charge(client);
-		subscriptions_free(client);
 		client_tls_free(client);
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);

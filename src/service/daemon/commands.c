@@ -173,7 +173,6 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 {
 	if (client->argument > 0) {
 		const struct resp_argument *done = &a[client->argument];
-		subscription_add(client, pattern, done->bytes, done->size);
 		tell_subscription(client, pattern ? "psubscribe" : "subscribe", done->bytes,
 		                  done->size);
 	}
@@ -222,25 +221,26 @@ static void unsubscribe_one(struct client *client, bool pattern, const char *byt
 	}
 	client->subscriptions_count = (uint32_t)left;
 	tell_subscription(client, what, bytes, size);
-	subscription_remove(client, pattern, bytes, size);
 }
 
 static bool unsubscribe(struct client *client, const struct resp_argument *a, uint32_t count,
                         bool pattern)
 {
-	bool any = false;
+	bool any = false, is_pattern;
+	struct node_bytes text;
 
 	for (uint32_t i = 1; i < count; i++)
 		unsubscribe_one(client, pattern, a[i].bytes, a[i].size);
 	if (count > 1)
 		return true;
-	for (struct subscription *at = TAILQ_FIRST(&client->subscriptions), *next; at != NULL;
-	     at = next) {
-		next = TAILQ_NEXT(at, entry);
-		if (at->pattern == pattern) {
-			any = true;
-			unsubscribe_one(client, pattern, at->text, at->size);
-		}
+	const struct interest *at = node_subscriptions(client->daemon->node, client->session);
+	while (node_subscription_next(&at, &is_pattern, &text)) {
+		char copy[NODE_NAME_MAX]; /* the node frees the text */
+		if (is_pattern != pattern)
+			continue;
+		any = true;
+		memcpy(copy, text.bytes, text.size);
+		unsubscribe_one(client, pattern, copy, text.size);
 	}
 	if (!any)
 		tell_subscription(client, pattern ? "punsubscribe" : "unsubscribe", NULL, 0);

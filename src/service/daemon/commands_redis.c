@@ -164,11 +164,13 @@ static void put_word(char *room, size_t size, const char *text)
 
 static uint32_t count_subscriptions(const struct client *client, bool pattern)
 {
-	const struct subscription *at;
+	const struct interest *at = node_subscriptions(client->daemon->node, client->session);
+	struct node_bytes text;
 	uint32_t count = 0;
+	bool is_pattern;
 
-	TAILQ_FOREACH (at, &client->subscriptions, entry)
-		count += at->pattern == pattern;
+	while (node_subscription_next(&at, &is_pattern, &text))
+		count += is_pattern == pattern;
 	return count;
 }
 

@@ -240,15 +240,15 @@ void reply_event(struct client *client, const struct node_effect *effect)
 /* Tells the client on every channel, because any of them may have missed events. */
 void reply_dropped(struct client *client)
 {
-	const struct subscription *at;
+	const struct interest *at = node_subscriptions(client->daemon->node, client->session);
+	struct node_bytes text, none = {NULL, 0};
+	bool pattern;
 	char message[NODE_NAME_MAX + 64];
 	int size =
 	        snprintf(message, sizeof(message), "dropped %llu %s",
 	                 (unsigned long long)client->events_dropped, daemon_name(client->daemon));
 
 	client->events_dropped = 0;
-	TAILQ_FOREACH (at, &client->subscriptions, entry) {
-		struct node_bytes text = {at->text, at->size}, none = {NULL, 0};
-		tell_message(client, at->pattern ? text : none, text, message, (size_t)size);
-	}
+	while (node_subscription_next(&at, &pattern, &text))
+		tell_message(client, pattern ? text : none, text, message, (size_t)size);
 }

@@ -1,7 +1,7 @@
 /*
  * Counts what each user has, so that one user cannot take it all: the connections and the memory for
- * their commands here, and the locks and elections at the node (struct node_user). A user is a uid
- * or the name in a certificate; all clients without either count as one user.
+ * their commands here, and the rest at the node (struct node_user). A user is a uid or the name in a
+ * certificate; all clients without either count as one user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.

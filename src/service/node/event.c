@@ -1,6 +1,7 @@
 #include "event.h"
 
 #include "control.h"
+#include "glob.h"
 #include "name.h"
 #include "whole.h"
 
@@ -12,25 +13,32 @@ enum { INTERESTS_MAX = 1 << 20 };
 
 /* --- subscriptions --- */
 
-bool event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text)
+int event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text)
 {
+	const struct node_limits *limits = &node->limits;
 	struct interests *interests = &node->interests;
+	const struct node_user *user = session->user;
 
-	interests_reserve(interests);
-	if (session->subscriptions_count >= node->limits.subscriptions &&
-	    interest_find(interests, pattern, text, session, 0) == NULL)
-		return false;
+	if (interest_find(interests, pattern, text, session, 0) != NULL)
+		return 0;
+	if (session->subscriptions_count >= limits->subscriptions ||
+	    interests->local_count >= limits->all_subscriptions ||
+	    (user != NULL && user->subscriptions >= node_share(limits->all_subscriptions)))
+		return BATON_ESUBSCRIPTIONS;
+	if (pattern && (interests->local_patterns_count >= limits->patterns ||
+	                (user != NULL && user->patterns >= node_share(limits->patterns))))
+		return BATON_EPATTERNS;
 	interest_add(interests, pattern, text, session, 0);
-	return true;
+	return 0;
 }
 
-static void send_interest(struct node *node, const struct interest *interest, bool interested)
+static void send_interest(struct node *node, const struct topic *topic, bool interested)
 {
 	control_begin(node, FRAME_INTEREST, 0);
 	control_uint(node, 0);
 	control_byte(node, interested);
-	control_byte(node, interest->pattern);
-	control_name(node, interest_text(interest));
+	control_byte(node, topic->pattern);
+	control_name(node, topic_text(topic));
 	control_end(node, 0);
 }
 
@@ -39,11 +47,9 @@ static void remove_subscription(struct node *node, struct interest *interest)
 {
 	struct interests *interests = &node->interests;
 
+	if (node->view.count > 1 && interest->topic->sessions_count == 1)
+		send_interest(node, interest->topic, false);
 	interest_remove(interests, interest);
-	if (node->view.count > 1 && !interest_is_local(interests, interest->pattern,
-	                                               interest_text(interest), interest->hash))
-		send_interest(node, interest, false);
-	free(interest);
 	if (interests->local_count == 0)
 		streams_clear(&node->streams);
 }
@@ -52,39 +58,59 @@ void event_unsubscribe(struct node *node, struct session *session, bool pattern,
 {
 	struct interest *next;
 
-	for (struct interest *interest = LIST_FIRST(&session->subscriptions); interest != NULL;
+	if (text.bytes != NULL) {
+		struct interest *interest =
+		        interest_find(&node->interests, pattern, text, session, 0);
+		if (interest != NULL)
+			remove_subscription(node, interest);
+		return;
+	}
+	for (struct interest *interest = TAILQ_FIRST(&session->subscriptions); interest != NULL;
 	     interest = next) {
-		next = LIST_NEXT(interest, of_session);
-		if (interest->pattern == pattern &&
-		    (text.bytes == NULL || (interest->size == text.size &&
-		                            memcmp(interest->text, text.bytes, text.size) == 0)))
+		next = TAILQ_NEXT(interest, of_session);
+		if (interest->topic->pattern == pattern)
 			remove_subscription(node, interest);
 	}
 }
 
 void event_unsubscribe_all(struct node *node, struct session *session)
 {
-	while (!LIST_EMPTY(&session->subscriptions))
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE
+	while (!TAILQ_EMPTY(&session->subscriptions))
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that TAILQ_REMOVE
 		 * moves the head. */
-		remove_subscription(node, LIST_FIRST(&session->subscriptions));
+		remove_subscription(node, TAILQ_FIRST(&session->subscriptions));
 }
 
-static void send_list(struct node *node, const struct interest_list *list)
+const struct interest *node_subscriptions(const struct node *node, uint64_t session_id)
 {
-	const struct interest *interest;
+	const struct session *session = session_find(&node->sessions, session_id);
 
-	LIST_FOREACH (interest, list, interests) {
-		if (interest->session != NULL)
-			send_interest(node, interest, true);
-	}
+	return session != NULL ? TAILQ_FIRST(&session->subscriptions) : NULL;
+}
+
+bool node_subscription_next(const struct interest **at, bool *ret_pattern,
+                            struct node_bytes *ret_text)
+{
+	const struct interest *interest = *at;
+
+	if (interest == NULL)
+		return false;
+	*ret_pattern = interest->topic->pattern;
+	*ret_text = (struct node_bytes){(const char *)interest->topic->text, interest->topic->size};
+	*at = TAILQ_NEXT(interest, of_session);
+	return true;
 }
 
 void event_send_interests(struct node *node)
 {
-	for (uint32_t i = 0; i < node->interests.buckets_count; i++)
-		send_list(node, &node->interests.buckets[i]);
-	send_list(node, &node->interests.patterns);
+	const struct topic *topic;
+
+	for (uint32_t i = 0; i < node->interests.buckets_count; i++) {
+		LIST_FOREACH (topic, &node->interests.buckets[i], bucket) {
+			if (topic->sessions_count != 0)
+				send_interest(node, topic, true);
+		}
+	}
 }
 
 int on_interest(struct node *node, const struct frame *frame)
@@ -101,20 +127,15 @@ int on_interest(struct node *node, const struct frame *frame)
 	if (frame->trial)
 		return 0;
 	struct view_member *member = &node->view.members[frame->origin - 1];
-	if (interested) {
-		uint32_t before = interests->count;
+	struct interest *interest = interest_find(interests, pattern, text, NULL, frame->origin);
+	if (interested && interest == NULL) {
 		if (member->interests == INTERESTS_MAX)
 			return BATON_EMESSAGE;
 		interest_add(interests, pattern, text, NULL, frame->origin);
-		member->interests += interests->count - before;
-	} else if (interests->buckets_count != 0) {
-		struct interest *interest =
-		        interest_find(interests, pattern, text, NULL, frame->origin);
-		if (interest != NULL) {
-			interest_remove(interests, interest);
-			member->interests--;
-		}
-		free(interest);
+		member->interests++;
+	} else if (!interested && interest != NULL) {
+		interest_remove(interests, interest);
+		member->interests--;
 	}
 	control_answer(node, question, frame->origin, false);
 	return 0;
@@ -147,28 +168,19 @@ static void send_event(struct node *node, const struct happening *happening, uin
 	control_end(node, member);
 }
 
-/* Sends the event to the interested members of a list. Returns true if a session here is interested
- * too. */
-static bool tell_list(struct node *node, const struct interest_list *list,
-                      const struct happening *happening, uint64_t hash)
+/* Sends the event to the members that are interested in the topic. */
+static void tell_members(struct node *node, const struct topic *topic,
+                         const struct happening *happening)
 {
 	const struct interest *interest;
-	bool here = false;
 
-	LIST_FOREACH (interest, list, interests) {
-		if (!interest_matches(interest, happening->name, hash))
-			continue;
-		if (interest->session != NULL) {
-			here = true;
-			continue;
-		}
+	LIST_FOREACH (interest, &topic->members, of_topic) {
 		struct view_member *member = &node->view.members[interest->member - 1];
-		if (member->stamp != node->event_stamp) {
-			member->stamp = node->event_stamp;
-			send_event(node, happening, interest->member);
-		}
+		if (member->stamp == node->event_stamp)
+			continue;
+		member->stamp = node->event_stamp;
+		send_event(node, happening, interest->member);
 	}
-	return here;
 }
 
 void event_tell(struct node *node, const struct lock *lock, enum node_event_kind kind,
@@ -176,7 +188,7 @@ void event_tell(struct node *node, const struct lock *lock, enum node_event_kind
 {
 	const struct interests *interests = &node->interests;
 
-	if (interests->count == 0)
+	if (interests->topics_count == 0)
 		return;
 	struct happening happening = {
 	        .kind = kind,
@@ -186,9 +198,22 @@ void event_tell(struct node *node, const struct lock *lock, enum node_event_kind
 	        .fence = fence,
 	};
 	uint64_t hash = name_hash(happening.name.bytes, happening.name.size);
+	const struct topic *topic = topic_find(interests, false, happening.name, hash);
+	bool here = topic != NULL && topic->sessions_count != 0;
+	struct glob_text text;
+
 	node->event_stamp++;
-	bool here = tell_list(node, interests_in(interests, hash), &happening, hash);
-	here = tell_list(node, &interests->patterns, &happening, hash) || here;
+	if (topic != NULL)
+		tell_members(node, topic, &happening);
+	glob_text_set(&text, happening.name);
+	LIST_FOREACH (topic, &interests->patterns, patterns) {
+		/* Whether one more session here is interested makes no difference. */
+		if ((here && LIST_EMPTY(&topic->members)) ||
+		    !glob_text_matches(&text, topic_text(topic)))
+			continue;
+		here = here || topic->sessions_count != 0;
+		tell_members(node, topic, &happening);
+	}
 	if (here)
 		stream_take(node, &happening);
 }
@@ -210,17 +235,15 @@ int on_event(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Tells every subscription here that it may have missed something. */
-static void deliver_dropped(struct node *node, const struct interest_list *list,
+/* Tells every subscription to the topic that it may have missed something. */
+static void deliver_dropped(struct node *node, const struct topic *topic,
                             struct happening *happening)
 {
 	const struct interest *interest;
 
-	LIST_FOREACH (interest, list, interests) {
-		happening->name = interest_text(interest);
-		if (interest->session != NULL)
-			interest_tell(node, interest, happening);
-	}
+	happening->name = topic_text(topic);
+	LIST_FOREACH (interest, &topic->sessions, of_topic)
+		interest_tell(node, interest, happening);
 }
 
 int on_dropped(struct node *node, const struct frame *frame)
@@ -235,8 +258,10 @@ int on_dropped(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
-	for (uint32_t i = 0; i < node->interests.buckets_count; i++)
-		deliver_dropped(node, &node->interests.buckets[i], &happening);
-	deliver_dropped(node, &node->interests.patterns, &happening);
+	for (uint32_t i = 0; i < node->interests.buckets_count; i++) {
+		const struct topic *topic;
+		LIST_FOREACH (topic, &node->interests.buckets[i], bucket)
+			deliver_dropped(node, topic, &happening);
+	}
 	return 0;
 }

@@ -12,8 +12,9 @@
 /* Reports an event that happened here. */
 void event_tell(struct node *node, const struct lock *lock, enum node_event_kind kind,
                 uint64_t fence, struct slice value);
-/* Subscribes a session. Returns false if it already has as many subscriptions as allowed. */
-bool event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text);
+/* Subscribes a session. Returns 0; or BATON_ESUBSCRIPTIONS or BATON_EPATTERNS if the session, its
+ * user or all sessions here together already have as many as allowed. */
+int event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text);
 /* Ends the session's subscription to one text or, if `bytes` is NULL, to all texts of that kind. */
 void event_unsubscribe(struct node *node, struct session *session, bool pattern, struct slice text);
 /* Ends all subscriptions of the session. */

@@ -8,49 +8,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct interest_list *list_of(const struct interests *interests, bool pattern, uint64_t hash)
+/* --- topics --- */
+
+static struct topic_list *bucket_of(const struct interests *interests, uint64_t hash)
 {
-	return pattern ? (struct interest_list *)&interests->patterns
-	               : &interests->buckets[hash & (interests->buckets_count - 1)];
+	return &interests->buckets[hash & (interests->buckets_count - 1)];
 }
 
-/* Keeps the average chain at one interest or fewer. Only a name that many are interested in makes a
- * long chain. */
-void interests_reserve(struct interests *interests)
+/* Makes room for one more topic. Keeps the average chain at one topic or fewer. */
+static void reserve(struct interests *interests)
 {
 	struct interests old = *interests;
 
-	if (interests->count < interests->buckets_count)
+	if (interests->topics_count < interests->buckets_count)
 		return;
 	interests->buckets_count = old.buckets_count == 0 ? 16 : old.buckets_count * 2;
 	interests->buckets = calloc(interests->buckets_count, sizeof(*interests->buckets));
 	memory_must(interests->buckets != NULL);
 	for (uint32_t i = 0; i < old.buckets_count; i++) {
 		while (!LIST_EMPTY(&old.buckets[i])) {
-			struct interest *interest = LIST_FIRST(&old.buckets[i]);
-			LIST_REMOVE(interest, interests);
-			LIST_INSERT_HEAD(list_of(interests, false, interest->hash), interest,
-			                 interests);
+			struct topic *topic = LIST_FIRST(&old.buckets[i]);
+			LIST_REMOVE(topic, bucket);
+			LIST_INSERT_HEAD(bucket_of(interests, topic->hash), topic, bucket);
 		}
 	}
 	free(old.buckets);
 }
 
-static bool has_text(const struct interest *interest, struct slice text, uint64_t hash)
+struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text,
+                         uint64_t hash)
 {
-	return interest->hash == hash && interest->size == text.size &&
-	       memcmp(interest->text, text.bytes, text.size) == 0;
+	struct topic *topic;
+
+	if (interests->topics_count == 0)
+		return NULL;
+	LIST_FOREACH (topic, bucket_of(interests, hash), bucket) {
+		if (topic->hash == hash && topic->pattern == pattern && topic->size == text.size &&
+		    memcmp(topic->text, text.bytes, text.size) == 0)
+			break;
+	}
+	return topic;
+}
+
+static struct topic *topic_add(struct interests *interests, bool pattern, struct slice text,
+                               uint64_t hash)
+{
+	struct topic *topic = malloc(sizeof(*topic) + text.size);
+
+	memory_must(topic != NULL);
+	*topic = (struct topic){.pattern = pattern, .size = (uint8_t)text.size, .hash = hash};
+	memcpy(topic->text, text.bytes, text.size);
+	reserve(interests);
+	LIST_INSERT_HEAD(bucket_of(interests, hash), topic, bucket);
+	if (pattern)
+		LIST_INSERT_HEAD(&interests->patterns, topic, patterns);
+	interests->topics_count++;
+	return topic;
+}
+
+/* Frees the topic if nobody is interested in it. */
+static void drop_unwanted(struct interests *interests, struct topic *topic)
+{
+	if (!LIST_EMPTY(&topic->sessions) || !LIST_EMPTY(&topic->members))
+		return;
+	LIST_REMOVE(topic, bucket);
+	if (topic->pattern)
+		LIST_REMOVE(topic, patterns);
+	interests->topics_count--;
+	free(topic);
+}
+
+/* --- interests --- */
+
+/* Searches the shorter of two lists: that of the topic, or that of the session. */
+static struct interest *find_of_session(const struct topic *topic, const struct session *session)
+{
+	struct interest *interest;
+
+	if (topic->sessions_count < session->subscriptions_count) {
+		LIST_FOREACH (interest, &topic->sessions, of_topic) {
+			if (interest->session == session)
+				break;
+		}
+		return interest;
+	}
+	TAILQ_FOREACH (interest, &session->subscriptions, of_session) {
+		if (interest->topic == topic)
+			break;
+	}
+	return interest;
 }
 
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member)
 {
-	uint64_t hash = name_hash(text.bytes, text.size);
+	const struct topic *topic =
+	        topic_find(interests, pattern, text, name_hash(text.bytes, text.size));
 	struct interest *interest;
 
-	LIST_FOREACH (interest, list_of(interests, pattern, hash), interests) {
-		if (interest->session == session && interest->member == member &&
-		    has_text(interest, text, hash))
+	if (topic == NULL)
+		return NULL;
+	if (session != NULL)
+		return find_of_session(topic, session);
+	LIST_FOREACH (interest, &topic->members, of_topic) {
+		if (interest->member == member)
 			break;
 	}
 	return interest;
@@ -59,93 +120,91 @@ struct interest *interest_find(const struct interests *interests, bool pattern, 
 void interest_add(struct interests *interests, bool pattern, struct slice text,
                   struct session *session, uint32_t member)
 {
-	interests_reserve(interests);
-	if (interest_find(interests, pattern, text, session, member) != NULL)
-		return;
-	struct interest *interest = malloc(sizeof(*interest) + text.size);
-	memory_must(interest != NULL);
 	uint64_t hash = name_hash(text.bytes, text.size);
-	*interest = (struct interest){
-	        .session = session,
-	        .hash = hash,
-	        .member = member,
-	        .pattern = pattern,
-	        .size = (uint8_t)text.size,
-	};
-	memcpy(interest->text, text.bytes, text.size);
-	LIST_INSERT_HEAD(list_of(interests, pattern, hash), interest, interests);
-	interests->count++;
-	if (session != NULL) {
-		LIST_INSERT_HEAD(&session->subscriptions, interest, of_session);
-		session->subscriptions_count++;
-		interests->local_count++;
+	struct topic *topic = topic_find(interests, pattern, text, hash);
+
+	if (topic == NULL)
+		topic = topic_add(interests, pattern, text, hash);
+	struct interest *interest = malloc(sizeof(*interest));
+	memory_must(interest != NULL);
+	*interest = (struct interest){.topic = topic, .session = session, .member = member};
+	if (session == NULL) {
+		LIST_INSERT_HEAD(&topic->members, interest, of_topic);
+		return;
+	}
+	LIST_INSERT_HEAD(&topic->sessions, interest, of_topic);
+	topic->sessions_count++;
+	TAILQ_INSERT_TAIL(&session->subscriptions, interest, of_session);
+	session->subscriptions_count++;
+	interests->local_count++;
+	interests->local_patterns_count += pattern;
+	if (session->user != NULL) {
+		session->user->subscriptions++;
+		session->user->patterns += pattern;
 	}
 }
 
 void interest_remove(struct interests *interests, struct interest *interest)
 {
-	LIST_REMOVE(interest, interests);
-	interests->count--;
-	if (interest->session == NULL)
-		return;
-	LIST_REMOVE(interest, of_session);
-	interest->session->subscriptions_count--;
-	interests->local_count--;
-}
+	struct topic *topic = interest->topic;
+	struct session *session = interest->session;
 
-bool interest_is_local(const struct interests *interests, bool pattern, struct slice text,
-                       uint64_t hash)
-{
-	const struct interest *interest;
-
-	LIST_FOREACH (interest, list_of(interests, pattern, hash), interests) {
-		if (interest->session != NULL && has_text(interest, text, hash))
-			return true;
+	LIST_REMOVE(interest, of_topic);
+	if (session != NULL) {
+		topic->sessions_count--;
+		TAILQ_REMOVE(&session->subscriptions, interest, of_session);
+		session->subscriptions_count--;
+		interests->local_count--;
+		interests->local_patterns_count -= topic->pattern;
+		if (session->user != NULL) {
+			session->user->subscriptions--;
+			session->user->patterns -= topic->pattern;
+		}
 	}
-	return false;
+	free(interest);
+	drop_unwanted(interests, topic);
 }
 
-static void clear_list(struct interests *interests, struct interest_list *list, bool remote_only)
+static void clear_list(struct interest_list *list)
 {
 	struct interest *next;
 
 	for (struct interest *interest = LIST_FIRST(list); interest != NULL; interest = next) {
-		next = LIST_NEXT(interest, interests);
-		if (remote_only && interest->session != NULL)
-			continue;
-		LIST_REMOVE(interest, interests);
-		interests->count--;
+		next = LIST_NEXT(interest, of_topic);
 		free(interest);
+	}
+	LIST_INIT(list);
+}
+
+/* Forgets the interests of all members or, if `all`, those of sessions too. */
+static void clear(struct interests *interests, bool all)
+{
+	struct topic *next;
+
+	for (uint32_t i = 0; i < interests->buckets_count; i++) {
+		for (struct topic *topic = LIST_FIRST(&interests->buckets[i]); topic != NULL;
+		     topic = next) {
+			next = LIST_NEXT(topic, bucket);
+			clear_list(&topic->members);
+			if (all)
+				clear_list(&topic->sessions);
+			drop_unwanted(interests, topic);
+		}
 	}
 }
 
 void interests_clear_remote(struct interests *interests)
 {
-	for (uint32_t i = 0; i < interests->buckets_count; i++)
-		clear_list(interests, &interests->buckets[i], true);
-	clear_list(interests, &interests->patterns, true);
+	clear(interests, false);
 }
 
 void interests_free(struct interests *interests)
 {
-	for (uint32_t i = 0; i < interests->buckets_count; i++)
-		clear_list(interests, &interests->buckets[i], false);
-	clear_list(interests, &interests->patterns, false);
+	clear(interests, true);
 	free(interests->buckets);
 }
 
 /* --- telling sessions --- */
-
-const struct interest_list *interests_in(const struct interests *interests, uint64_t hash)
-{
-	return list_of(interests, false, hash);
-}
-
-bool interest_matches(const struct interest *interest, struct slice name, uint64_t hash)
-{
-	return interest->pattern ? glob_matches(interest_text(interest), name)
-	                         : has_text(interest, name, hash);
-}
 
 void interest_tell(struct node *node, const struct interest *interest,
                    const struct happening *happening)
@@ -154,34 +213,41 @@ void interest_tell(struct node *node, const struct interest *interest,
 	struct span name = outbox_keep(outbox, happening->name.bytes, happening->name.size);
 	struct span member = outbox_keep(outbox, happening->member.bytes, happening->member.size);
 	struct span value = outbox_keep(outbox, happening->value.bytes, happening->value.size);
-	struct span pattern = outbox_keep(outbox, interest->text, interest->size);
+	struct span pattern = outbox_keep(outbox, interest->topic->text, interest->topic->size);
 	struct record *record = outbox_record(outbox, NODE_EVENT);
 
 	record->event.session = interest->session->id;
 	record->event.kind = happening->kind;
 	record->event.fence = happening->fence;
-	record->event.named = !interest->pattern;
+	record->event.named = !interest->topic->pattern;
 	record->event.name = name;
 	record->event.member = member;
 	record->event.value = value;
 	record->event.pattern = pattern;
 }
 
-static void tell_list(struct node *node, const struct interest_list *list,
-                      const struct happening *happening, uint64_t hash)
+static void tell_sessions(struct node *node, const struct topic *topic,
+                          const struct happening *happening)
 {
 	const struct interest *interest;
 
-	LIST_FOREACH (interest, list, interests) {
-		if (interest->session != NULL && interest_matches(interest, happening->name, hash))
-			interest_tell(node, interest, happening);
-	}
+	LIST_FOREACH (interest, &topic->sessions, of_topic)
+		interest_tell(node, interest, happening);
 }
 
 void interests_tell(struct node *node, const struct happening *happening)
 {
-	uint64_t hash = name_hash(happening->name.bytes, happening->name.size);
+	const struct interests *interests = &node->interests;
+	struct slice name = happening->name;
+	const struct topic *topic =
+	        topic_find(interests, false, name, name_hash(name.bytes, name.size));
+	struct glob_text text;
 
-	tell_list(node, interests_in(&node->interests, hash), happening, hash);
-	tell_list(node, &node->interests.patterns, happening, hash);
+	if (topic != NULL)
+		tell_sessions(node, topic, happening);
+	glob_text_set(&text, name);
+	LIST_FOREACH (topic, &interests->patterns, patterns) {
+		if (topic->sessions_count != 0 && glob_text_matches(&text, topic_text(topic)))
+			tell_sessions(node, topic, happening);
+	}
 }

@@ -1,6 +1,6 @@
 /*
- * Interests in events. An interest is a text (a lock's name or a pattern) and who is interested: a
- * session here, or another member, which passes events on to its own sessions.
+ * Interests in events. A topic is a lock's name or a pattern. An interest joins a topic with who is
+ * interested in it: a session here, or another member, which passes events on to its own sessions.
  */
 #ifndef NODE_INTEREST_H
 #define NODE_INTEREST_H
@@ -12,27 +12,38 @@
 
 struct session;
 
-struct interest {
-	/* Linked with the other interests of its bucket, or with all patterns. */
-	LIST_ENTRY(interest) interests;
-	LIST_ENTRY(interest) of_session; /* linked with the other interests of the session */
-	struct session *session;         /* the session that is interested; NULL: a member is */
-	uint64_t hash;                   /* the hash of the text */
-	uint32_t member;                 /* the member that is interested; 0: a session is */
+LIST_HEAD(interest_list, interest);
+
+/* A topic exists while somebody is interested in it. */
+struct topic {
+	LIST_ENTRY(topic) bucket;      /* linked with topics whose texts have the same hash */
+	LIST_ENTRY(topic) patterns;    /* a pattern is linked with all other patterns */
+	struct interest_list sessions; /* the interests of sessions here */
+	struct interest_list members;  /* the interests of other members */
+	uint32_t sessions_count;
 	bool pattern;
 	uint8_t size;
+	uint64_t hash; /* the hash of the text */
 	uint8_t text[];
 };
 
-LIST_HEAD(interest_list, interest);
+struct interest {
+	struct topic *topic;
+	struct session *session; /* the session that is interested; NULL: a member is */
+	uint32_t member;         /* the member that is interested; 0: a session is */
+	LIST_ENTRY(interest) of_topic;
+	TAILQ_ENTRY(interest) of_session; /* linked with the other interests of the session */
+};
+
+LIST_HEAD(topic_list, topic);
 
 struct interests {
-	/* The interests in names, by hash; NULL: there has never been one. */
-	struct interest_list *buckets;
+	struct topic_list *buckets; /* all topics by hash; NULL: there has never been one */
 	uint32_t buckets_count;
-	struct interest_list patterns;
-	/* The number of all interests, and of the sessions' interests. */
-	uint32_t count, local_count;
+	uint32_t topics_count;
+	struct topic_list patterns;
+	uint32_t local_count;          /* how many interests sessions here have */
+	uint32_t local_patterns_count; /* how many of them are interests in patterns */
 };
 
 /* An event, whether it happened here or elsewhere. */
@@ -45,29 +56,25 @@ struct happening {
 void interests_free(struct interests *interests);
 /* Forgets the interests of all members. */
 void interests_clear_remote(struct interests *interests);
-/* Makes room for one more interest. Must also be called before the first search. */
-void interests_reserve(struct interests *interests);
+
+/* Finds a topic. Returns NULL if nobody is interested in it. */
+struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text,
+                         uint64_t hash);
+
+static inline struct slice topic_text(const struct topic *topic)
+{
+	return (struct slice){topic->text, topic->size};
+}
+
 /* Finds the interest of a session or, if `session` is NULL, of a member. Returns NULL if there is
  * none. */
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member);
-/* Adds an interest. Does nothing if it exists already. */
+/* Adds an interest, which must not exist yet. */
 void interest_add(struct interests *interests, bool pattern, struct slice text,
                   struct session *session, uint32_t member);
-/* Removes the interest from all lists; the caller frees it. */
+/* Removes and frees the interest, and its topic if nobody else is interested in it. */
 void interest_remove(struct interests *interests, struct interest *interest);
-/* Is any session here interested in exactly this text? */
-bool interest_is_local(const struct interests *interests, bool pattern, struct slice text,
-                       uint64_t hash);
-/* Returns the bucket of the name's hash. Not all interests in it match the name: interest_matches
- * tells. */
-const struct interest_list *interests_in(const struct interests *interests, uint64_t hash);
-bool interest_matches(const struct interest *interest, struct slice name, uint64_t hash);
-
-static inline struct slice interest_text(const struct interest *interest)
-{
-	return (struct slice){interest->text, interest->size};
-}
 
 /* Tells a session of an event that it is interested in. */
 void interest_tell(struct node *node, const struct interest *interest,

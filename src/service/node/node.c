@@ -33,6 +33,8 @@ static struct node_limits fill_limits(const struct node_limits *given)
 	        .waiters = limit_of(given->waiters, 1 << 16),
 	        .locks = limit_of(given->locks, 1 << 24),
 	        .subscriptions = limit_of(given->subscriptions, 1 << 10),
+	        .all_subscriptions = limit_of(given->all_subscriptions, 1 << 17),
+	        .patterns = limit_of(given->patterns, 1 << 8),
 	        .leaders = limit_of(given->leaders, 1 << 16),
 	        .backlog_bytes = limit_of(given->backlog_bytes, 1 << 24),
 	};
@@ -811,8 +813,9 @@ int node_subscribe(struct node *node, uint64_t session_id, bool pattern, const c
 	struct session *session = begin_named(node, session_id, text, text_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!event_subscribe(node, session, pattern, slice_of(text, text_size)))
-		return BATON_ESUBSCRIPTIONS;
+	error = event_subscribe(node, session, pattern, slice_of(text, text_size));
+	if (error != 0)
+		return error;
 	set_name(&session->question, text, text_size);
 	session->question.pattern = pattern;
 	ask_for(node, session, COMMAND_SUBSCRIBE);

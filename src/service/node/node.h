@@ -90,6 +90,12 @@ struct node_limits {
 	uint32_t waiters;       /* clients that wait for one lock at this node: 65,536 */
 	uint32_t locks;         /* locks that this node knows in an epoch: 16,777,216 */
 	uint32_t subscriptions; /* subscriptions of one session: 1,024 */
+	/* Subscriptions of all sessions together: 131,072. It is far below what other members
+	 * remember for this one (INTERESTS_MAX), or they would cut this node off. */
+	uint32_t all_subscriptions;
+	/* Of these, subscriptions to patterns: 256. Each event is matched with all of them, and
+	 * with those of the other members. */
+	uint32_t patterns;
 	/* Elections that this node's clients lead or campaign for at a time: 65,536. */
 	uint32_t leaders;
 	/* Bytes of frames that wait for a view, for reports or for a closed lock: 16 MiB. */
@@ -296,8 +302,10 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
  * it as long as `sessions` is not 0. */
 struct node_user {
 	uint32_t sessions;
-	uint32_t locks;   /* how many locks the sessions hold or wait for */
-	uint32_t leaders; /* how many elections the sessions lead or campaign for */
+	uint32_t locks;         /* how many locks the sessions hold or wait for */
+	uint32_t leaders;       /* how many elections the sessions lead or campaign for */
+	uint32_t subscriptions; /* how many subscriptions the sessions have */
+	uint32_t patterns;      /* how many of them are to patterns */
 };
 
 /* Returns how much of a limit one user may have; the rest is kept for others. */
@@ -308,8 +316,8 @@ static inline uint32_t node_share(uint32_t limit)
 }
 
 /* From now on, what the session has counts as this user's, who may have a share of what the limits
- * allow (node_share); NULL, as at first: it is nobody's. The session must hold nothing and wait for
- * nothing. An unknown session is ignored. */
+ * allow (node_share); NULL, as at first: it is nobody's. The session must hold nothing, wait for
+ * nothing and have no subscriptions. An unknown session is ignored. */
 void node_session_user(struct node *node, uint64_t session, struct node_user *user);
 
 /* Closes a session: its locks are released, its wait is withdrawn, and its pending command gets no
@@ -442,8 +450,8 @@ int node_status(struct node *node, uint64_t session, const char *pattern, size_t
  * Subscribes to the events of a lock, or of all locks whose names match a pattern, as in Redis: * ?
  * [abc] [^a-z] and \. The reply is REPLY_NUMBER, the number of the session's subscriptions. It
  * comes when all members that are not silent have acknowledged. From then on the session is told of
- * everything that happens at these members. Subscribing twice is the same as once. Error:
- * BATON_ESUBSCRIPTIONS.
+ * everything that happens at these members. Subscribing twice is the same as once. Errors:
+ * BATON_ESUBSCRIPTIONS, BATON_EPATTERNS.
  */
 int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                    size_t text_size, uint64_t now);
@@ -451,6 +459,15 @@ int node_subscribe(struct node *node, uint64_t session, bool pattern, const char
  * NULL ends all subscriptions of that kind. */
 int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                      size_t text_size, uint64_t now);
+
+struct interest; /* a subscription of a session */
+struct node_bytes;
+/* Returns the oldest subscription of the session, or NULL. */
+const struct interest *node_subscriptions(const struct node *node, uint64_t session);
+/* Reads a subscription, and makes *at the next one or NULL, so that the first may be ended. Returns
+ * false if *at is NULL. The text is valid until the subscription ends. */
+bool node_subscription_next(const struct interest **at, bool *ret_pattern,
+                            struct node_bytes *ret_text);
 
 /*
  * The link to a member has too much to send, or no longer has. While a link is congested, no events

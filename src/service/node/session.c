@@ -71,6 +71,7 @@ struct session *session_open(struct sessions *sessions, const struct node_client
 	session->id = (uint64_t)++sessions->slots[slot].generation << 32 | (slot + 1);
 	session->pid = client->pid;
 	session->uid = client->uid;
+	TAILQ_INIT(&session->subscriptions);
 	session->timer = (struct timer){.deadline = NODE_NEVER, .id = session->id};
 	if (client->command != NULL) {
 		session->command_line = strndup(client->command, NODE_COMMAND_MAX);

@@ -24,7 +24,7 @@ enum command {
 
 struct session {
 	uint64_t id;
-	struct node_user *user; /* the user whose locks the session's count as, or NULL */
+	struct node_user *user; /* the user to whom counts what the session has, or NULL */
 	uint32_t pid, uid;
 	char *command_line;   /* the command line of the client's process, or NULL */
 	enum command command; /* the command that was not answered yet */
@@ -48,7 +48,7 @@ struct session {
 	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
 	struct question question;
-	LIST_HEAD(, interest) subscriptions;
+	TAILQ_HEAD(, interest) subscriptions; /* oldest first */
 	uint32_t subscriptions_count;
 };
 
@@ -95,7 +95,7 @@ static inline struct session *session_of_timer(struct timer *timer)
 	return (struct session *)(void *)((char *)timer - offsetof(struct session, timer));
 }
 
-/* The session must hold nothing and wait for nothing. */
+/* The session must hold nothing, wait for nothing and have no subscriptions. */
 void session_set_user(struct session *session, struct node_user *user);
 
 /* See node_session_stay. */
