@@ -322,6 +322,18 @@ class Shown(Nodes):
         self.assertEqual({event[2] for event in heard}, {"a/1"}, heard)
         self.assertEqual([event[3].split()[0] for event in heard], ["granted", "leader", "released"])
 
+    def test_nobody_subscribes_to_what_it_may_neither_take_nor_observe(self):
+        """libbaton asks for reasons before it takes a lock. That gives no right to subscribe."""
+        node = self.node(f"a lock uid:{ME}", f"b elect uid:{ME}", f"c observe uid:{ME}", f"d status,break uid:{ME}")
+        for words in ((), ("CLIENT", "REASONS", "ON"), ("CLIENT", "REASONS", "TIMED")):
+            client = self.client(node)
+            if words:
+                self.assertEqual(client.call(*words), "OK")
+            client.send("SUBSCRIBE", "a", "b", "c", "d", "e")
+            answers = [client.read() for _ in range(5)]
+            self.assertEqual([answer[1] for answer in answers[:3]], ["a", "b", "c"])
+            self.assertEqual([is_refused(answer) for answer in answers], [False] * 3 + [True] * 2, answers)
+
     def test_who_may_take_a_lock_learns_when_it_is_lost(self):
         node = self.node(f"x lock,elect,break uid:{ME}")
         listener, other = self.client(node), self.client(node)

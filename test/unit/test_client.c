@@ -628,6 +628,25 @@ static void test_a_subscription_that_is_refused_locks_nothing(void **state)
 	end(node, baton);
 }
 
+/* Rules that forbid the lock forbid the subscription. Of the two refusals, that of the lock counts:
+ * it names the rule that is needed. */
+static void test_a_subscription_that_rules_forbid(void **state)
+{
+	(void)state;
+	BEGIN({1, "SUBSCRIBE x", "-NOPERM observe\r\n"}, {0, "ELECT x v", "-NOPERM elect\r\n"},
+	      {1, "UNSUBSCRIBE x", NULL}, {1, "SUBSCRIBE x", "-NOPERM observe\r\n"},
+	      {0, "LOCK x", ":4\r\n"}, {3, "SUBSCRIBE x", SUBSCRIBED(X)}, {2, "LOCK x", ":5\r\n"});
+
+	assert_true(baton_watch(baton) >= 0);
+	assert_int_equal(baton_elect(baton, "x", "v", 1, &fence), BATON_EACCESS);
+	assert_non_null(strstr(baton_message(baton), "elect"));
+	/* The rules change between the two commands. A lock without the subscription is not
+	 * kept. */
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(fence, 5);
+	end(node, baton);
+}
+
 /* --- leaders --- */
 
 static void test_who_leads(void **state)
@@ -987,6 +1006,7 @@ int main(void)
 	        cmocka_unit_test(test_the_end_of_either_connection_is_a_loss),
 	        cmocka_unit_test(test_a_started_lock_and_the_watch_end_together),
 	        cmocka_unit_test(test_a_subscription_that_is_refused_locks_nothing),
+	        cmocka_unit_test(test_a_subscription_that_rules_forbid),
 	        cmocka_unit_test(test_who_leads),
 	        cmocka_unit_test(test_who_leads_may_not_be_known),
 	        cmocka_unit_test(test_an_observer_is_told_what_cannot_be_known),

@@ -96,6 +96,12 @@ static int lost_at_once(struct baton *baton, const struct hold *hold)
 static int acquired(struct baton *baton, const struct lock_grant *grant, uint64_t *ret_fence)
 {
 	struct hold *hold = baton->wanted;
+
+	/* The rules have changed between the two commands. Nobody would tell us of a loss. */
+	if (baton->watch.refused)
+		return handle_fail(baton, why_set(&baton->why, BATON_ECONNECTION,
+		                                  "the node's rules for '%s' have changed",
+		                                  hold->name.bytes));
 	int error = leases_granted(baton, grant, baton->wanted_ns);
 
 	if (error < 0)

@@ -72,6 +72,7 @@ int losses_subscribe(struct baton *baton, struct word name)
 	const struct word words[] = {WORD("SUBSCRIBE"), name};
 
 	baton->watch.gone_fence = 0;
+	baton->watch.refused = false;
 	if (baton->watch.epoll < 0)
 		return 0;
 	int error = exchange_send(&baton->watch.events, words, 2, &baton->why);
@@ -80,7 +81,8 @@ int losses_subscribe(struct baton *baton, struct word name)
 	do
 		error = take_event(baton, true, &name);
 	while (error == 0);
-	return error < 0 ? error : 0;
+	baton->watch.refused = error == BATON_EACCESS;
+	return error < 0 && error != BATON_EACCESS ? error : 0;
 }
 
 void losses_read(struct baton *baton)

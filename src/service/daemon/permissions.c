@@ -55,24 +55,13 @@ static bool is_name(struct client *client, const struct resp_argument *name)
 	return false;
 }
 
-/*
- * Does the client subscribe because it wants to hold the lock? libbaton does so: it asks for the
- * reasons of losses and subscribes, and only then sends LOCK or ELECT. Nobody knows before that
- * which of the two verbs it needs. So the subscription is not refused, and permission_hears decides
- * on each event.
- */
-static bool is_holders(const struct client *client, unsigned verbs)
-{
-	return client->reasons && (verbs & VERB_OBSERVE) != 0 && (verbs & VERB_LOCK) != 0;
-}
-
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
 {
 	const struct rules *rules = permission_rules(client);
 	struct object lock = {.text = name->bytes, .size = name->size};
 
 	/* Several verbs allow SUBSCRIBE. If none is allowed, the refusal names "observe". */
-	return rules == NULL || is_holders(client, verbs) ||
+	return rules == NULL ||
 	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
 	       (is_name(client, name) &&
 	        refuse(client, (verbs & VERB_OBSERVE) != 0 ? VERB_OBSERVE : (enum verb)verbs,
