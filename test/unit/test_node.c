@@ -656,8 +656,8 @@ static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
 	nodes_start(&nodes, "central", 1);
 	uint64_t a = open_as(&user), b = open_as(&user), c = open_as(&other);
 	assert_int_equal(user.sessions, 2);
-	for (int i = 0; i < 13; i++) {
-		snprintf(name, sizeof(name), "x%d", i);
+	for (uint8_t i = 0; i < 13; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
 		assert_int_equal(nodes_lock(&nodes, 0, a, name), 0);
 		assert_string_not_equal(nodes_said(&nodes, a), "");
 	}
@@ -686,8 +686,8 @@ static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **sta
 	nodes.options.limits.leaders = 8;
 	nodes_start(&nodes, "central", 1);
 	uint64_t a = open_as(&user), b = open_as(&user), c = open_as(&other);
-	for (int i = 0; i < 6; i++) {
-		snprintf(name, sizeof(name), "x%d", i);
+	for (uint8_t i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
 		assert_int_equal(nodes_elect(&nodes, 0, a, name, "v"), 0);
 		assert_string_not_equal(nodes_said(&nodes, a), "");
 	}

@@ -721,15 +721,15 @@ static void test_a_table_full_of_locks_in_use_ends_no_epoch(void **state)
 	nodes.options.limits.locks = 32;
 	nodes_start(&nodes, "central", 1);
 	uint64_t session = nodes_open(&nodes, 0);
-	for (int i = 0; i < 32; i++) {
-		snprintf(name, sizeof(name), "x%d", i);
+	for (uint8_t i = 0; i < 32; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
 		assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
 		assert_string_not_equal(nodes_said(&nodes, session), "");
 	}
-	for (int i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < 3; i++) {
 		assert_int_equal(nodes_lock(&nodes, 0, session, "y"), BATON_ELOCKS);
 		assert_int_equal(nodes.bumps, 0);
-		snprintf(name, sizeof(name), "x%d", i);
+		snprintf(name, sizeof(name), "x%u", i);
 		assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
 	}
 	assert_int_equal(nodes_lock(&nodes, 0, session, "y"), BATON_ELOCKS);

@@ -36,7 +36,7 @@ enum {
 	RULE_PATTERN_MAX = 255,
 	/* Room for the text of rules_missing: a pattern, and a certificate whose name has as many
 	 * bytes, each with a backslash. */
-	RULES_MISSING_MAX = RULE_PATTERN_MAX + 2 * RULE_PATTERN_MAX + 32,
+	RULES_MISSING_MAX = RULE_PATTERN_MAX + 2 * RULE_PATTERN_MAX + 64,
 };
 
 /* Returns "lock" for VERB_LOCK. */
