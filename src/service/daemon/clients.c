@@ -105,6 +105,7 @@ static void flush(struct client *client)
 		return;
 	}
 	slim(output, CLIENT_ROOM_KEPT);
+	client_charge(client);
 	if (client->paused && !client->waiting) {
 		if (client_takes_replies(client))
 			client_ready(client);
@@ -401,7 +402,6 @@ static void serve_turn(struct client *client)
 {
 	struct clients *clients = &client->daemon->clients;
 
-	clients->turn_began = clock_boot_ns();
 	clients->turn_unread = clients->turn_output = buffer_size(&client->output);
 	clients->turn_commands = CLOCK_COMMANDS - 1; /* one command is served in any case */
 	bool ready = client->ready;
@@ -426,8 +426,11 @@ bool clients_serve_next(struct daemon *daemon)
 
 	if (!users_are_waiting(&clients->users))
 		return false;
-	/* The process may have been stopped since the last client's turn. A command must not be
-	 * served as if the lease were still valid. */
+	/* The process may have been stopped since the last client's turn, or since the events were
+	 * noted. A command must not be served as if the lease were still valid. The turn begins
+	 * before the lease clock is read: after a stop between the two, it is over at once. */
+	clients->turn_began = clock_boot_ns();
+	daemon->loop.worked = true;
 	loop_read_clock(&daemon->loop);
 	if (clients->turns_until == 0)
 		clients->turns_until = daemon->loop.now + CLIENTS_TURNS_US * UINT64_C(1000);
