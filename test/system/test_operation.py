@@ -154,6 +154,7 @@ class Starting(unittest.TestCase):
                            ("clients = 0.0.0.0:7001", "--clients 0.0.0.0: not loopback"),
                            ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),
+                           ("name = a\0 b", "there is a 0 byte in this line"),
                            ("join = h", "--join 'h': HOST:PORT is needed"),
                            ("tls-ca = x", "--tls-ca: --tls-key is needed too")):
             with self.subTest(text=text):

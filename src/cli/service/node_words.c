@@ -419,8 +419,13 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
 	if (file == NULL)
 		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
 	words->config = path;
-	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
-		if (read_line(words, node_words_keep(words, strdup(line)), number, &wrong) != 0) {
+	ssize_t size;
+	for (unsigned number = 1; (size = getline(&line, &room, file)) >= 0; number++) {
+		int result = strlen(line) != (size_t)size
+		                     ? problem_set(&wrong, "there is a 0 byte in this line")
+		                     : read_line(words, node_words_keep(words, strdup(line)),
+		                                 number, &wrong);
+		if (result != 0) {
 			free(line);
 			fclose(file);
 			return problem_set(problem, "%.200s:%u: %.250s", path, number, wrong.text);
