@@ -648,7 +648,8 @@ static uint64_t open_as(struct node_user *user)
 
 static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
 {
-	struct node_user user = {0}, other = {0};
+	static struct node_user user,
+	        other; /* sessions refer to them until the node is destroyed */
 	char name[8];
 
 	(void)state;
@@ -679,7 +680,8 @@ static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
 
 static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **state)
 {
-	struct node_user user = {0}, other = {0};
+	static struct node_user user,
+	        other; /* sessions refer to them until the node is destroyed */
 	char name[8];
 
 	(void)state;

@@ -297,7 +297,7 @@ static void test_a_node_has_a_limit_for_all_its_sessions(void **state)
 
 static void test_a_user_leaves_room_for_others(void **state)
 {
-	struct node_user one = {0}, other = {0};
+	static struct node_user one, other; /* sessions refer to them until the node is destroyed */
 
 	(void)state;
 	nodes.options.limits = (struct node_limits){.all_subscriptions = 16, .patterns = 8};
