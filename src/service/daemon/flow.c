@@ -2,7 +2,6 @@
 
 #include "instance.h"
 #include "log.h"
-#include "status_json.h"
 
 /* --- commands --- */
 
@@ -73,7 +72,7 @@ static void wake_paused(struct daemon *daemon)
 void client_charge(struct client *client)
 {
 	struct clients *clients = &client->daemon->clients;
-	size_t room = client->output.room + status_room(client);
+	size_t room = client->output.room;
 	size_t charged = room > CLIENT_UNREAD_FREE ? room - CLIENT_UNREAD_FREE : 0;
 
 	if (charged == client->charged)

@@ -7,7 +7,6 @@
  */
 #include "status_json.h"
 
-#include "flow.h"
 #include "instance.h"
 #include "memory.h"
 #include "must.h"
@@ -380,17 +379,11 @@ void status_continue(struct client *client)
 	struct status_job *job = client->status_job;
 
 	if (!work(job)) {
-		client_charge(client);
 		client_turn(client);
 		return;
 	}
 	send_job(job);
 	free_job(job);
-}
-
-size_t status_room(const struct client *client)
-{
-	return client->status_job != NULL ? client->status_job->text.room : 0;
 }
 
 void status_begin(struct client *client, struct node_status *status)

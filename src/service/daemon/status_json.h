@@ -18,8 +18,6 @@ struct status_job;
 void status_begin(struct client *client, struct node_status *status);
 /* Continues with the reply; call it when it is the client's turn. */
 void status_continue(struct client *client);
-/* Returns the memory of a reply that is not complete yet; 0: there is none. */
-size_t status_room(const struct client *client);
 /* Drops the reply of a client that is gone. */
 void status_cancel(struct client *client);
 
