@@ -105,7 +105,6 @@ static void flush(struct client *client)
 		return;
 	}
 	slim(output, CLIENT_ROOM_KEPT);
-	client_charge(client);
 	if (client->paused && !client->waiting) {
 		if (client_takes_replies(client))
 			client_ready(client);
