@@ -235,6 +235,8 @@ static void pause_or_resume(struct client *client)
 		client_wait_for(client, client->events & ~(uint32_t)EPOLLIN);
 	} else if (pause != client->paused) {
 		client->paused = pause;
+		if (unread) /* its output may have been written before, and nothing is written now */
+			client_tell_unread(client);
 		client_watch(client);
 	}
 }
