@@ -294,9 +294,9 @@ int baton_grace(struct baton *baton, uint32_t grace_ms);
  * nobody else gets it until the connection ends, even if the time of baton_grace is over. This
  * applies to the present connection only and cannot be undone.
  *
- * Returns 0, or an error: BATON_EREFUSED (no lock is held or being lost); BATON_EPENDING (the node has not answered within 200 ms; it will obey
- * when it reads the command); BATON_ECONNECTION (the session has ended, and its locks with it); or
- * one of the errors above. Never connects.
+ * Returns 0, or an error: BATON_EREFUSED (no lock is held or being lost); BATON_EPENDING (the node
+ * has not answered within 200 ms; it will obey when it reads the command); BATON_ECONNECTION (the
+ * session has ended, and its locks with it); or one of the errors above. Never connects.
  */
 int baton_stay(struct baton *baton);
 
@@ -356,8 +356,8 @@ struct baton_leader {
  * of that name: baton_fence, baton_watch and so on apply.
  *
  * Returns 0, or an error: those of baton_lock; BATON_EVALUE (more than BATON_VALUE_MAX bytes);
- * BATON_ELEADERS, BATON_EUSERLEADERS (limits of the node); BATON_ELOST also if the leadership was taken away before
- * all members knew of it.
+ * BATON_ELEADERS, BATON_EUSERLEADERS (limits of the node); BATON_ELOST also if the leadership was
+ * taken away before all members knew of it.
  */
 int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
                 uint64_t *ret_fence);

@@ -136,8 +136,9 @@ static void note(const struct site *site, struct state *node, enum side from, ui
 	uint32_t *here = from == SIDE_LEFT ? &node->left : &node->right;
 
 	/* As printed, "an active process tests to see if its identifier is greater than those of
-	 * its neighbours on both left and right": there is one number for each side, and the
-	 * last one counts. In the mended text a second number is for the next round: the
+	 * its neighbours on both left and right": a process
+	 * keeps one number for each side, and a later number from the same side overwrites it. In
+	 * the mended text a second number from the same side is for the next round: the
 	 * neighbour has either won this round, or it has lost and relays a number of a process
 	 * beyond it. */
 	if (*here == 0 || (site->parameters[TEXT] & TEXT_QUEUE) != 0)

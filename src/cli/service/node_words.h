@@ -43,7 +43,7 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
  * Returns 0; or -1 and a problem that begins with `what`. */
 int node_name_check(const char *name, const char *what, struct problem *problem);
 
-/* If the problem begins with an option that came from the file, adds the line of the file to it. */
+/* If the problem is about an option that came from the file, puts "FILE:LINE: " before its text. */
 void node_words_add_line(const struct node_words *words, struct problem *problem);
 
 #endif

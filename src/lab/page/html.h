@@ -12,8 +12,8 @@ void html_text(const char *text, FILE *file);
 /* Writes a part of the page that the build embeds: "style" or "script". */
 void html_asset(const char *name, FILE *file);
 
-/* Writes a number with four significant digits, or with all digits before the point: 0.8384,
- * 126.5, 65536. NAN becomes "–". Returns `ret_text`. */
+/* Writes a number with four significant digits; from 1000 on, rounded to a whole number; below
+ * 0.001, with six decimals: 0.8384, 126.5, 65536. NAN becomes "–". Returns `ret_text`. */
 enum { HTML_NUMBER_SIZE = 40 };
 char *html_number(double number, char ret_text[HTML_NUMBER_SIZE]);
 

@@ -63,7 +63,7 @@ struct sim_entry_messages {
 	struct range asked_token;
 	/* Messages without the token for an entry that took at least one message. */
 	struct range asked_others;
-	/* The sum of the squares over all entries, for the error of the mean. */
+	/* The sum of the squares of the messages for each entry; it gives the error of the mean. */
 	uint64_t squares;
 };
 

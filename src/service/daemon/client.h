@@ -71,7 +71,7 @@ struct client {
 	/* The client came while there were rules. Now there are none, and it could not open the
 	 * socket any more: it may do nothing. */
 	bool shut_out;
-	/* The user among whose connections this one counts; NULL: the client was refused, or is a
+	/* The user to whose limit this connection counts; NULL: the client was refused, or is a
 	 * stranger. */
 	struct user *user;
 	uint64_t since;         /* when the client connected */

@@ -62,7 +62,8 @@ void disk_forget_content(struct disk *disk);
  * not fit the content (a gap in the log) is a bug of the caller.
  */
 int disk_write(struct disk *disk, const struct durable_write *write);
-/* Stores the address of a name, or removes it if `address` is NULL. It is as durable as a write. */
+/* Stores the address of a name, or removes it if `address` is NULL. The change is as durable as one
+ * made by disk_write. */
 int disk_write_address(struct disk *disk, const char *name, const char *address);
 /* Replaces the identity. When this returns, the identity is durable in the database file itself. */
 int disk_write_identity(struct disk *disk, const void *identity, size_t identity_size);
