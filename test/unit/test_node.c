@@ -3,6 +3,8 @@
  */
 #include "../lib/node_fixture.h"
 
+#include "name.h"
+
 static const struct algorithm *mutex_number(size_t k)
 {
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
@@ -706,6 +708,26 @@ static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **sta
 	assert_int_equal(user.sessions, 0);
 }
 
+/* Sixteen bytes of a name do not count in XXH3 if the first eight of them are those of its public
+ * secret: a product has the factor 0. */
+static void test_names_with_the_same_hash_have_different_keys(void **state)
+{
+	uint8_t name[32] = {0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe};
+	enum { NAMES = 1000, PLACES = 1024 };
+	uint16_t crowds[PLACES] = {0}, largest = 0;
+	uint64_t hash = name_hash(name, sizeof(name));
+
+	(void)state;
+	for (uint64_t i = 0; i < NAMES; i++) {
+		memcpy(name + 8, &i, sizeof(i));
+		assert_true(name_hash(name, sizeof(name)) == hash);
+		uint16_t crowd = ++crowds[name_key(name, sizeof(name), 4711) % PLACES];
+		if (crowd > largest)
+			largest = crowd;
+	}
+	assert_in_range(largest, 2, 12);
+}
+
 static void test_a_lock_that_nobody_used_is_forgotten(void **state)
 {
 	struct node_figures figures[2];
@@ -788,6 +810,7 @@ int main(void)
 	        TEST(test_limits_are_errors),
 	        TEST(test_one_user_leaves_an_eighth_of_the_locks_to_others),
 	        TEST(test_one_user_leaves_an_eighth_of_the_elections_to_others),
+	        TEST(test_names_with_the_same_hash_have_different_keys),
 	        TEST(test_a_lock_that_nobody_used_is_forgotten),
 	        TEST(test_options_that_are_wrong_are_said),
 	};

@@ -167,6 +167,7 @@ struct node_options daemon_node_options(const struct daemon *daemon)
 	        .texts = settings->texts,
 	        .turns = options->turns,
 	        .idle_hop_ns = options->idle_hop_ns,
+	        .secret = randomness_draw(NULL),
 	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
 	};
 }

@@ -175,8 +175,7 @@ int on_probe(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	const struct lock *lock =
-	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+	const struct lock *lock = table_find(node, name);
 	struct live *live = lock != NULL ? lock->live : NULL;
 	bool busy = live != NULL && (live->holder != NULL || live->firm_count != 0);
 	control_answer(node, question, frame->origin, busy);
@@ -187,8 +186,7 @@ int on_probe(struct node *node, const struct frame *frame)
 
 bool ask_break_here(struct node *node, struct slice name, uint64_t fence, const char *why)
 {
-	const struct lock *lock =
-	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+	const struct lock *lock = table_find(node, name);
 
 	if (lock == NULL || lock->live == NULL || lock->live->holder == NULL ||
 	    lock->live->fence != fence || lock->live->lost)

@@ -197,8 +197,7 @@ void event_tell(struct node *node, const struct lock *lock, enum node_event_kind
 	        .value = value,
 	        .fence = fence,
 	};
-	uint64_t hash = name_hash(happening.name.bytes, happening.name.size);
-	const struct topic *topic = topic_find(interests, false, happening.name, hash);
+	const struct topic *topic = topic_find(interests, false, happening.name);
 	bool here = topic != NULL && topic->sessions_count != 0;
 	struct glob_text text;
 

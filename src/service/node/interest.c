@@ -35,13 +35,18 @@ static void reserve(struct interests *interests)
 	free(old.buckets);
 }
 
-struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text,
-                         uint64_t hash)
+static uint64_t hash_of(const struct interests *interests, struct slice text)
+{
+	return name_key(text.bytes, text.size, interests->secret);
+}
+
+struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text)
 {
 	struct topic *topic;
 
 	if (interests->topics_count == 0)
 		return NULL;
+	uint64_t hash = hash_of(interests, text);
 	LIST_FOREACH (topic, bucket_of(interests, hash), bucket) {
 		if (topic->hash == hash && topic->pattern == pattern && topic->size == text.size &&
 		    memcmp(topic->text, text.bytes, text.size) == 0)
@@ -50,10 +55,10 @@ struct topic *topic_find(const struct interests *interests, bool pattern, struct
 	return topic;
 }
 
-static struct topic *topic_add(struct interests *interests, bool pattern, struct slice text,
-                               uint64_t hash)
+static struct topic *topic_add(struct interests *interests, bool pattern, struct slice text)
 {
 	struct topic *topic = malloc(sizeof(*topic) + text.size);
+	uint64_t hash = hash_of(interests, text);
 
 	memory_must(topic != NULL);
 	*topic = (struct topic){.pattern = pattern, .size = (uint8_t)text.size, .hash = hash};
@@ -102,8 +107,7 @@ static struct interest *find_of_session(const struct topic *topic, const struct 
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member)
 {
-	const struct topic *topic =
-	        topic_find(interests, pattern, text, name_hash(text.bytes, text.size));
+	const struct topic *topic = topic_find(interests, pattern, text);
 	struct interest *interest;
 
 	if (topic == NULL)
@@ -120,11 +124,10 @@ struct interest *interest_find(const struct interests *interests, bool pattern, 
 void interest_add(struct interests *interests, bool pattern, struct slice text,
                   struct session *session, uint32_t member)
 {
-	uint64_t hash = name_hash(text.bytes, text.size);
-	struct topic *topic = topic_find(interests, pattern, text, hash);
+	struct topic *topic = topic_find(interests, pattern, text);
 
 	if (topic == NULL)
-		topic = topic_add(interests, pattern, text, hash);
+		topic = topic_add(interests, pattern, text);
 	struct interest *interest = malloc(sizeof(*interest));
 	memory_must(interest != NULL);
 	*interest = (struct interest){.topic = topic, .session = session, .member = member};
@@ -238,14 +241,12 @@ static void tell_sessions(struct node *node, const struct topic *topic,
 void interests_tell(struct node *node, const struct happening *happening)
 {
 	const struct interests *interests = &node->interests;
-	struct slice name = happening->name;
-	const struct topic *topic =
-	        topic_find(interests, false, name, name_hash(name.bytes, name.size));
+	const struct topic *topic = topic_find(interests, false, happening->name);
 	struct glob_text text;
 
 	if (topic != NULL)
 		tell_sessions(node, topic, happening);
-	glob_text_set(&text, name);
+	glob_text_set(&text, happening->name);
 	LIST_FOREACH (topic, &interests->patterns, patterns) {
 		if (topic->sessions_count != 0 && glob_text_matches(&text, topic_text(topic)))
 			tell_sessions(node, topic, happening);

@@ -44,6 +44,7 @@ struct interests {
 	struct topic_list patterns;
 	uint32_t local_count;          /* how many interests sessions here have */
 	uint32_t local_patterns_count; /* how many of them are interests in patterns */
+	uint64_t secret;               /* the secret of the hashes, see name_key */
 };
 
 /* An event, whether it happened here or elsewhere. */
@@ -58,8 +59,7 @@ void interests_free(struct interests *interests);
 void interests_clear_remote(struct interests *interests);
 
 /* Finds a topic. Returns NULL if nobody is interested in it. */
-struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text,
-                         uint64_t hash);
+struct topic *topic_find(const struct interests *interests, bool pattern, struct slice text);
 
 static inline struct slice topic_text(const struct topic *topic)
 {

@@ -69,8 +69,7 @@ int on_ended(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	struct publication *publication =
-	        publication_find(&node->publications, name, name_hash(name.bytes, name.size));
+	struct publication *publication = publication_find(&node->publications, name);
 	if (publication != NULL && publication->fence == fence)
 		publication_drop(&node->publications, publication);
 	return 0;
@@ -86,13 +85,12 @@ struct told {
 /* Returns the leader as this node knows it: its own client, or the one that was published last. */
 static struct told find_leader(const struct node *node, struct slice name)
 {
-	uint64_t hash = name_hash(name.bytes, name.size);
-	const struct lock *lock = table_find(node, name.bytes, name.size, hash);
+	const struct lock *lock = table_find(node, name);
 	const struct live *live = lock != NULL ? lock->live : NULL;
 
 	if (live != NULL && live->holder != NULL && live->value != NULL)
 		return (struct told){live->fence, node->view.self, {live->value, live->value_size}};
-	const struct publication *publication = publication_find(&node->publications, name, hash);
+	const struct publication *publication = publication_find(&node->publications, name);
 	if (publication == NULL)
 		return (struct told){.fence = 0};
 	return (struct told){

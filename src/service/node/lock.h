@@ -24,8 +24,8 @@ struct lock {
 	 * the lock is open. */
 	struct live *live;
 	uint8_t *packed; /* the algorithm's state (packed.h); NULL: all zeros */
-	uint32_t hash;   /* the lower half of the hash of the name */
 	uint16_t home;   /* the member that has the token at first */
+	uint8_t pace;    /* the index of the lock's counters in node->paces */
 	uint8_t phase;
 	uint8_t name_size;
 };

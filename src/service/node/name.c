@@ -1,5 +1,5 @@
 /*
- * The hash of a name. Which names are good is decided in name.h.
+ * The hashes of a name. Which names are good is decided in name.h.
  */
 #include "name.h"
 
@@ -9,4 +9,9 @@
 uint64_t name_hash(const void *name, size_t size)
 {
 	return XXH3_64bits(name, size);
+}
+
+uint64_t name_key(const void *name, size_t size, uint64_t secret)
+{
+	return XXH3_64bits_withSeed(name, size, secret);
 }

@@ -105,6 +105,9 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	node->incarnation = options->incarnation;
 	node->cluster = options->cluster;
 	node->seed = options->seed;
+	node->secret = options->secret;
+	node->interests.secret = options->secret;
+	node->publications.secret = options->secret;
 	node->algorithm = options->algorithm;
 	node->topology_text = text;
 	node->topology = topology;
@@ -639,11 +642,6 @@ void node_session_grace(struct node *node, uint64_t id, uint64_t grace_ns)
 
 /* --- commands --- */
 
-static struct slice slice_of(const char *bytes, size_t size)
-{
-	return (struct slice){(const uint8_t *)bytes, (uint32_t)size};
-}
-
 /* Returns the session if it may give a command now, or NULL and the error. */
 static struct session *begin_command(struct node *node, uint64_t id, uint64_t now, int *ret_error)
 {
@@ -721,8 +719,7 @@ int node_unlock(struct node *node, uint64_t session_id, const char *name, size_t
 	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	const struct lock *lock =
-	        table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	const struct lock *lock = table_find(node, slice_of(name, name_size));
 	struct live *live = lock != NULL ? lock->live : NULL;
 	if (live == NULL || live->holder != session || (fence != 0 && fence != live->fence))
 		return 0;

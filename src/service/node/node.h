@@ -123,6 +123,8 @@ struct node_options {
 	/* [PARAMETERS_MAX]: the texts of parameters that are PARAMETER_TEXT; or NULL. */
 	const char *const *texts;
 	/* The remaining options may differ from node to node, except lease_ns. */
+	/* A random number that clients cannot guess: see name_key. In a simulation it may be 0. */
+	uint64_t secret;
 	uint32_t turns; /* how many local clients may enter in a row; 0 means 1 */
 	/* How long a circulating token rests at a node where nobody wants it. With 0, a simulation
 	 * whose links take no time would loop forever. */

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-enum { PACES_COUNT = 256 };
+enum { PACES_COUNT = 256 }; /* an index has 8 bits in a lock */
 
 struct pace {
 	uint32_t steps;

@@ -11,13 +11,18 @@ static struct publication_bucket *bucket_of(const struct publications *publicati
 	return &publications->buckets[hash & (publications->buckets_count - 1)];
 }
 
-struct publication *publication_find(const struct publications *publications, struct slice name,
-                                     uint64_t hash)
+static uint64_t hash_of(const struct publications *publications, struct slice name)
+{
+	return name_key(name.bytes, name.size, publications->secret);
+}
+
+struct publication *publication_find(const struct publications *publications, struct slice name)
 {
 	struct publication *publication;
 
 	if (publications->count == 0)
 		return NULL;
+	uint64_t hash = hash_of(publications, name);
 	LIST_FOREACH (publication, bucket_of(publications, hash), bucket) {
 		if (publication->hash == hash && publication->name_size == name.size &&
 		    memcmp(publication->bytes, name.bytes, name.size) == 0)
@@ -73,8 +78,8 @@ static void reserve(struct publications *publications)
 void publication_set(struct publications *publications, struct slice name, uint64_t fence,
                      uint32_t member, struct slice value)
 {
-	uint64_t hash = name_hash(name.bytes, name.size);
-	struct publication *publication = publication_find(publications, name, hash);
+	uint64_t hash = hash_of(publications, name);
+	struct publication *publication = publication_find(publications, name);
 
 	if (publication != NULL) {
 		if (publication->fence > fence)

@@ -84,9 +84,7 @@ static bool has_room(const struct node *node, const struct frame *frame)
 	size_t bytes = 0;
 
 	while (in.next < in.end && next_framed(&in, &framed)) {
-		const struct lock *lock =
-		        table_find(node, framed.name.bytes, framed.name.size,
-		                   name_hash(framed.name.bytes, framed.name.size));
+		const struct lock *lock = table_find(node, framed.name);
 		if (lock == NULL)
 			locks++;
 		else if (lock->live != NULL && lock->live->closed_by != 0)
@@ -97,8 +95,7 @@ static bool has_room(const struct node *node, const struct frame *frame)
 
 static int take_message(struct node *node, const struct framed *framed)
 {
-	struct lock *lock = table_get(node, framed->name.bytes, framed->name.size,
-	                              name_hash(framed->name.bytes, framed->name.size));
+	struct lock *lock = table_get(node, framed->name);
 	struct live *live = lock->live;
 
 	node->figures.received++;
@@ -178,17 +175,16 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
-	uint64_t hash = name_hash(name.bytes, name.size);
-	if (view_home(&node->view, hash) != node->view.self)
+	if (view_home(&node->view, name_hash(name.bytes, name.size)) != node->view.self)
 		return BATON_EMESSAGE;
 	if (!node->view.active)
 		return keep(node, arrival, frame);
-	if (table_find(node, name.bytes, name.size, hash) == NULL && !admits(node, 1)) {
+	if (table_find(node, name) == NULL && !admits(node, 1)) {
 		trouble_bump(node);
 		return keep(node, arrival, frame);
 	}
 	node->figures.control_received++;
-	lock_touch(node, table_get(node, name.bytes, name.size, hash));
+	lock_touch(node, table_get(node, name));
 	return 0;
 }
 

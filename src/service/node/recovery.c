@@ -216,8 +216,7 @@ static void settle_conflict(struct node *node, struct live *live, struct slice n
 	if (live->holder != NULL) {
 		hold_lose(node, live, NODE_LOST_CONFLICT);
 		/* This node may have forgotten the lock in between. */
-		uint64_t hash = name_hash(name.bytes, name.size);
-		live = live_get(&node->lives, table_get(node, name.bytes, name.size, hash));
+		live = live_get(&node->lives, table_get(node, name));
 	}
 	close_lock(node, live, member, fence);
 }
@@ -225,13 +224,12 @@ static void settle_conflict(struct node *node, struct live *live, struct slice n
 static void close_reported(struct node *node, uint32_t member, struct slice name, uint64_t fence)
 {
 	struct early_return *early = view_find_return(&node->view, member, name);
-	uint64_t hash = name_hash(name.bytes, name.size);
 
 	if (early != NULL) {
 		view_drop_return(&node->view, early);
 		return;
 	}
-	struct lock *lock = table_get(node, name.bytes, name.size, hash);
+	struct lock *lock = table_get(node, name);
 	struct live *live = live_get(&node->lives, lock);
 	if (live->closed_by == 0)
 		close_lock(node, live, member, fence);
@@ -278,8 +276,7 @@ int on_return(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	const struct lock *lock =
-	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+	const struct lock *lock = table_find(node, name);
 	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin) {
 		lock_open(node, lock->live);
 		stream_opened(node, name);

@@ -304,7 +304,7 @@ void status_reply(struct node *node, struct session *session)
 bool node_has_token(struct node *node, const char *name, size_t name_size)
 {
 	const struct algorithm *algorithm = node->algorithm;
-	struct lock *lock = table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	struct lock *lock = table_find(node, slice_of(name, name_size));
 
 	if (!algorithm->has_token || lock == NULL || lock->phase == PHASE_NONE)
 		return false;
@@ -314,8 +314,7 @@ bool node_has_token(struct node *node, const char *name, size_t name_size)
 
 bool node_is_inside(struct node *node, const char *name, size_t name_size)
 {
-	const struct lock *lock =
-	        table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	const struct lock *lock = table_find(node, slice_of(name, name_size));
 
 	return lock != NULL && lock->phase == PHASE_INSIDE;
 }

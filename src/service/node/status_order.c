@@ -33,7 +33,7 @@ static size_t locks_count_max(const struct node *node)
  * but not if beginning would also send a message. */
 static void put_state(struct node *node, struct slice name, uint64_t hash)
 {
-	struct lock *lock = table_find(node, name.bytes, name.size, hash);
+	struct lock *lock = table_find(node, name);
 	uint32_t size = (uint32_t)node->view.state_size;
 
 	if (lock != NULL && lock->phase != PHASE_NONE) {

@@ -24,7 +24,7 @@ static void perform(struct node *node, struct lock *lock)
 {
 	const struct out *out = &node->out;
 	const struct effect *last = NULL;
-	struct pace *pace = &node->paces[pace_index(lock->hash)];
+	struct pace *pace = &node->paces[lock->pace];
 
 	pace->steps++;
 	for (uint32_t i = 0; i < out->effects_count && !node->stopped; i++) {
@@ -86,7 +86,7 @@ int step_deliver(struct node *node, struct lock *lock, const struct letter *lett
 	out_clear(&node->out);
 	int error = node->algorithm->receive(site, step_state(node, lock), &message, &node->out);
 	if (error == 0) {
-		node->paces[pace_index(lock->hash)].balance--;
+		node->paces[lock->pace].balance--;
 		perform(node, lock);
 	}
 	return error;

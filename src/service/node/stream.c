@@ -66,6 +66,11 @@ static bool is_first(const struct node *node, uint64_t rank)
 	return rank % 4 == 0 && rank / 4 == node->base + 1;
 }
 
+static uint64_t hash_of(const struct node *node, struct slice name)
+{
+	return name_key(name.bytes, name.size, node->secret);
+}
+
 static struct stream *find(const struct streams *streams, struct slice name, uint64_t hash)
 {
 	struct stream *stream;
@@ -171,7 +176,7 @@ static bool is_early(const struct node *node, const struct stream *stream, uint6
 {
 	if (!is_first(node, rank))
 		return false;
-	const struct lock *lock = table_find(node, stream->name, stream->name_size, stream->hash);
+	const struct lock *lock = table_find(node, (struct slice){stream->name, stream->name_size});
 	return lock != NULL && lock->live != NULL && lock->live->closed_by != 0;
 }
 
@@ -245,8 +250,8 @@ static bool is_urgent(const struct node *node, const struct happening *happening
 void stream_take(struct node *node, const struct happening *happening)
 {
 	uint64_t rank = rank_of(happening->fence, happening->kind);
-	struct stream *stream = get_stream(&node->streams, happening->name,
-	                                   name_hash(happening->name.bytes, happening->name.size));
+	struct stream *stream =
+	        get_stream(&node->streams, happening->name, hash_of(node, happening->name));
 
 	if (rank <= stream->rank)
 		return;
@@ -282,7 +287,7 @@ void stream_opened(struct node *node, struct slice name)
 {
 	if (TAILQ_EMPTY(&node->streams.due))
 		return;
-	struct stream *stream = find(&node->streams, name, name_hash(name.bytes, name.size));
+	struct stream *stream = find(&node->streams, name, hash_of(node, name));
 	if (stream != NULL)
 		tell_what_follows(node, stream);
 }

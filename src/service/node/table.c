@@ -25,30 +25,37 @@ bool table_is_stale(const struct node *node)
 	return node->table.count - node->lives.count > node->limits.locks / STALE_ONE_IN;
 }
 
-struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash)
+/* 32 bits of a hash. The lowest decide where a search begins. */
+static uint32_t tag_of(const struct node *node, struct slice name)
+{
+	return (uint32_t)name_key(name.bytes, name.size, node->secret);
+}
+
+struct lock *table_find(const struct node *node, struct slice name)
 {
 	const struct table *table = &node->table;
 
 	if (table->size == 0)
 		return NULL;
-	for (uint32_t i = (uint32_t)hash & (table->size - 1);; i = (i + 1) & (table->size - 1)) {
+	uint32_t tag = tag_of(node, name);
+	for (uint32_t i = tag & (table->size - 1);; i = (i + 1) & (table->size - 1)) {
 		struct lock *lock = table->locks[i];
 		if (lock == NULL)
 			return NULL;
-		if (table->tags[i] == (uint32_t)hash && lock->name_size == size &&
-		    memcmp(lock_name(node, lock).bytes, name, size) == 0)
+		if (table->tags[i] == tag && lock->name_size == name.size &&
+		    memcmp(lock_name(node, lock).bytes, name.bytes, name.size) == 0)
 			return lock;
 	}
 }
 
-static void insert(struct table *table, struct lock *lock)
+static void insert(struct table *table, struct lock *lock, uint32_t tag)
 {
-	uint32_t i = lock->hash & (table->size - 1);
+	uint32_t i = tag & (table->size - 1);
 
 	while (table->locks[i] != NULL)
 		i = (i + 1) & (table->size - 1);
 	table->locks[i] = lock;
-	table->tags[i] = lock->hash;
+	table->tags[i] = tag;
 	table->count++;
 }
 
@@ -71,7 +78,7 @@ static void reserve(struct table *table)
 	allocate(table, old.size == 0 ? 64 : old.size * 2);
 	for (uint32_t i = 0; i < old.size; i++) {
 		if (old.locks[i] != NULL)
-			insert(table, old.locks[i]);
+			insert(table, old.locks[i], old.tags[i]);
 	}
 	free(old.tags);
 	free(old.locks);
@@ -82,24 +89,26 @@ static size_t lock_words(const struct node *node, uint32_t name_size)
 	return words_of(node->name_offset + name_size);
 }
 
-struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash)
+struct lock *table_add(struct node *node, struct slice name)
 {
+	uint64_t hash = name_hash(name.bytes, name.size);
+
 	reserve(&node->table);
-	struct lock *lock = pool_take(&node->pool, lock_words(node, size));
+	struct lock *lock = pool_take(&node->pool, lock_words(node, name.size));
 	memset(lock, 0, node->name_offset);
-	lock->hash = (uint32_t)hash;
-	lock->name_size = (uint8_t)size;
+	lock->pace = (uint8_t)pace_index(hash);
+	lock->name_size = (uint8_t)name.size;
 	lock->home = (uint16_t)view_home(&node->view, hash);
-	memcpy((uint8_t *)lock + node->name_offset, name, size);
-	insert(&node->table, lock);
+	memcpy((uint8_t *)lock + node->name_offset, name.bytes, name.size);
+	insert(&node->table, lock, tag_of(node, name));
 	return lock;
 }
 
-struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash)
+struct lock *table_get(struct node *node, struct slice name)
 {
-	struct lock *lock = table_find(node, name, size, hash);
+	struct lock *lock = table_find(node, name);
 
-	return lock != NULL ? lock : table_add(node, name, size, hash);
+	return lock != NULL ? lock : table_add(node, name);
 }
 
 static void remove_at(struct table *table, uint32_t hole)
@@ -121,7 +130,7 @@ static void remove_at(struct table *table, uint32_t hole)
 /* A lock with a road has a token somewhere: it is never dropped within an epoch. */
 void table_drop(struct node *node, struct lock *lock)
 {
-	uint32_t i = lock->hash & (node->table.size - 1);
+	uint32_t i = tag_of(node, lock_name(node, lock)) & (node->table.size - 1);
 
 	while (node->table.locks[i] != lock)
 		i = (i + 1) & (node->table.size - 1);
@@ -141,9 +150,7 @@ void table_renew(struct node *node)
 	memset(node->paces, 0, sizeof(node->paces));
 	packed_renew(&node->opened, node->view.state_size);
 	TAILQ_FOREACH (live, &node->lives.all, all) {
-		struct slice name = lock_name(node, live->lock);
-		struct lock *lock =
-		        table_add(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+		struct lock *lock = table_add(node, lock_name(node, live->lock));
 		lock->live = live;
 		live->lock = lock;
 	}

@@ -5,19 +5,22 @@
 #define NODE_TABLE_H
 
 #include "lock.h"
+#include "slice.h"
 
 struct table {
-	uint32_t *tags; /* 32 bits of each hash, so that a search seldom has to look at a lock */
+	/* 32 bits of the key of each name (name_key), so that a search seldom has to look at a
+	 * lock. */
+	uint32_t *tags;
 	struct lock **locks;
 	/* The number of entries, a power of two or 0; and how many of them are used. */
 	uint32_t size, count;
 };
 
 /* Finds a lock. Returns NULL if there is no such lock. */
-struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash);
+struct lock *table_find(const struct node *node, struct slice name);
 /* Adds a lock that is not there yet. The caller checks the limit (table_has_room). */
-struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash);
-struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash);
+struct lock *table_add(struct node *node, struct slice name);
+struct lock *table_get(struct node *node, struct slice name);
 void table_drop(struct node *node, struct lock *lock);
 /* Begins a new epoch: drops all states, and all locks that have no live part. */
 void table_renew(struct node *node);

@@ -97,8 +97,7 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 {
 	if (node->view.count == 0)
 		return BATON_ENOVIEW;
-	uint64_t hash = name_hash(name.bytes, name.size);
-	struct lock *lock = table_find(node, name.bytes, name.size, hash);
+	struct lock *lock = table_find(node, name);
 	const struct live *live = lock != NULL ? lock->live : NULL;
 	if (live != NULL && live->holder == session)
 		return BATON_EHELD;
@@ -117,7 +116,7 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		return 0;
 	}
 	if (lock == NULL)
-		lock = table_add(node, name.bytes, name.size, hash);
+		lock = table_add(node, name);
 	enter_queue(node, session, lock, command, patience, timeout_ns);
 	return 0;
 }

@@ -28,6 +28,7 @@ struct node {
 	/* The options with which the node was created. */
 	char *name;
 	uint64_t incarnation, cluster, seed;
+	uint64_t secret;
 	const struct algorithm *algorithm;
 	char *topology_text;
 	struct topology topology;
