@@ -167,8 +167,8 @@ const char *baton_error_name(int error);
  *
  * Returns 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members
  * do not answer, so it is not known whether the lock is free); BATON_ENAME; BATON_EHELD (this
- * handle holds it already); BATON_EWAITERS, BATON_ELOCKS, BATON_EUSERLOCKS and, after
- * baton_watch, BATON_ESUBSCRIPTIONS (limits of the node); or one of the errors above.
+ * handle holds it already); BATON_EWAITERS, BATON_ELOCKS, BATON_EUSERLOCKS, BATON_EUSERNAMES and,
+ * after baton_watch, BATON_ESUBSCRIPTIONS (limits of the node); or one of the errors above.
  */
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence);
 

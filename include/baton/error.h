@@ -34,6 +34,8 @@
 	  "this user leads or campaigns 57344 times here: the rest is for other users")            \
 	X(BATON_EPATTERNS, -23,                                                                    \
 	  "too many patterns are subscribed to: a user may have 224 at this node, all users 256")  \
+	X(BATON_EUSERNAMES, -24,                                                                   \
+	  "the table of locks is nearly full of names that this user left: try again later")       \
 	/* Errors of the client library. */                                                        \
 	X(BATON_EMEMORY, -40, "out of memory")                                                     \
 	X(BATON_EADDRESS, -41, "an address is the path of a socket, or HOST:PORT")                 \

@@ -680,6 +680,90 @@ static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
 	assert_int_equal(user.sessions, 0);
 }
 
+static void use(uint64_t session, const char *name)
+{
+	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
+	assert_string_not_equal(nodes_said(&nodes, session), "");
+	assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
+}
+
+static void test_names_that_one_user_left_leave_an_eighth_to_others(void **state)
+{
+	static struct node_user user, other;
+	char name[8];
+
+	(void)state;
+	nodes.options.limits.locks = 16;
+	nodes.options.lease_ns = 3000 * MILLISECOND;
+	nodes.acknowledged[0] = true;
+	nodes_start(&nodes, "central", 1);
+	uint64_t a = open_as(&user), c = open_as(&other);
+	for (uint8_t i = 0; i < 14; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		use(a, name);
+	}
+	assert_int_equal(user.names, 14);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "y"), BATON_EUSERNAMES);
+	/* Names that are there already cost nothing. */
+	use(a, "x0");
+	/* The names stay when the user's last session ends. */
+	nodes_close(&nodes, 0, a);
+	assert_int_equal(user.sessions, 0);
+	assert_int_equal(user.names, 14);
+	uint64_t b = open_as(&user);
+	assert_int_equal(nodes_lock(&nodes, 0, b, "y"), BATON_EUSERNAMES);
+	/* A new epoch interrupts others, so it is not begun for one user before a lease is over. */
+	assert_int_equal(nodes.bumps, 0);
+	use(c, "z0");
+	use(c, "z1");
+	assert_int_equal(other.names, 2);
+	nodes_pass(&nodes, nodes.options.lease_ns);
+	assert_int_equal(nodes_lock(&nodes, 0, b, "y"), BATON_EUSERNAMES);
+	assert_int_equal(nodes.bumps, 1);
+	nodes_view(&nodes);
+	assert_int_equal(user.names, 0);
+	use(b, "y");
+	assert_int_equal(user.names, 1);
+}
+
+static void test_locks_that_a_user_holds_count_as_its_names_in_the_next_epoch(void **state)
+{
+	static struct node_user user, other;
+
+	(void)state;
+	nodes.options.limits.locks = 16;
+	nodes_start(&nodes, "central", 1);
+	uint64_t a = open_as(&user), b = open_as(&other);
+	use(b, "x");
+	assert_int_equal(nodes_lock(&nodes, 0, a, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, b, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "y"), 0);
+	assert_int_equal(user.names, 1);
+	assert_int_equal(other.names, 1);
+	assert_int_equal(user.holds, 2);
+	nodes_view(&nodes);
+	assert_int_equal(user.names, 2);
+	assert_int_equal(other.names, 0);
+	assert_int_equal(user.holds, 2);
+}
+
+static void test_a_name_that_is_forgotten_at_once_does_not_count(void **state)
+{
+	static struct node_user user;
+
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	nodes.link[1][0].cut = true;
+	nodes_next_epoch(&nodes); /* the view is not active: node 2 does not report */
+	nodes_view_one(&nodes, 0);
+	uint64_t a = open_as(&user);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "x"), 0);
+	assert_int_equal(user.names, 1);
+	nodes_close(&nodes, 0, a);
+	assert_int_equal(user.names, 0);
+	assert_int_equal(user.sessions, 0);
+}
+
 static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **state)
 {
 	static struct node_user user,
@@ -809,6 +893,9 @@ int main(void)
 	        TEST(test_a_session_is_never_used_again),
 	        TEST(test_limits_are_errors),
 	        TEST(test_one_user_leaves_an_eighth_of_the_locks_to_others),
+	        TEST(test_names_that_one_user_left_leave_an_eighth_to_others),
+	        TEST(test_locks_that_a_user_holds_count_as_its_names_in_the_next_epoch),
+	        TEST(test_a_name_that_is_forgotten_at_once_does_not_count),
 	        TEST(test_one_user_leaves_an_eighth_of_the_elections_to_others),
 	        TEST(test_names_with_the_same_hash_have_different_keys),
 	        TEST(test_a_lock_that_nobody_used_is_forgotten),

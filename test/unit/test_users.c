@@ -125,6 +125,26 @@ static void test_connections_without_a_user_are_one_user(void **state)
 	end(&world);
 }
 
+static void test_a_user_with_names_at_the_node_is_remembered(void **state)
+{
+	struct users users = {0};
+	struct subject subject = {.uid = 1};
+
+	(void)state;
+	users_init(&users);
+	struct user *user = user_enter(&users, &subject, UINT32_MAX);
+	user_at_node(user)->names = 7;
+	user_leave(user);
+	user = user_enter(&users, &subject, UINT32_MAX);
+	assert_int_equal(user_at_node(user)->names, 7);
+	user_at_node(user)->names = 0; /* a new epoch has begun */
+	user_at_node(user)->leaders = 1;
+	user_leave(user);
+	user = user_enter(&users, &subject, UINT32_MAX);
+	assert_int_equal(user_at_node(user)->leaders, 0);
+	user_leave(user);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
 	        cmocka_unit_test(test_a_connection_waits_once),
 	        cmocka_unit_test(test_a_connection_that_ends_has_no_turn),
 	        cmocka_unit_test(test_connections_without_a_user_are_one_user),
+	        cmocka_unit_test(test_a_user_with_names_at_the_node_is_remembered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A user exists only while it has a connection, or a session whose connection is gone but which
- * still holds something. */
+ * still holds something, or names that the node keeps until the epoch ends. */
 struct user {
 	LIST_ENTRY(user) entry;
 	struct user_queue queue;
@@ -33,11 +33,11 @@ void users_init(struct users *users)
 	TAILQ_INIT(&users->nobody.places);
 }
 
-/* The node does not say when the last session of a user ends that has lost its connection. So such
- * a user is forgotten when another one is looked for. */
+/* The node does not say when the last session of a user ends that has lost its connection, nor when
+ * it drops the names. So such a user is forgotten when another one is looked for. */
 static void forget_if_gone(struct user *user)
 {
-	if (user->count > 0 || user->at_node.sessions > 0)
+	if (user->count > 0 || user->at_node.sessions > 0 || user->at_node.names > 0)
 		return;
 	must(TAILQ_EMPTY(&user->queue.places));
 	LIST_REMOVE(user, entry);

@@ -41,9 +41,12 @@ struct live {
 	};
 	LIST_ENTRY(live) held;  /* links all holds of the holder */
 	struct session *holder; /* the client inside, or NULL */
-	uint64_t fence;         /* the fence that the holder was granted */
-	uint64_t since;         /* when the holder was let in */
-	uint8_t *value;         /* what the holder publishes as a leader, or NULL */
+	/* The user among whose names the lock counts (table_count_name); NULL: nobody, or the
+	 * user's session is gone. */
+	struct node_user *maker;
+	uint64_t fence; /* the fence that the holder was granted */
+	uint64_t since; /* when the holder was let in */
+	uint8_t *value; /* what the holder publishes as a leader, or NULL */
 	uint32_t value_size;
 	bool lost; /* the holder was told that it lost the lock, and is given time to stop */
 	/* the grant is from an older epoch: the node sends a RETURN when the hold ends */
@@ -107,7 +110,7 @@ static inline void live_dequeue(struct lives *lives, struct live *live, struct s
 static inline void live_add_hold(struct lives *lives, struct live *live, struct session *session)
 {
 	live->holder = session;
-	session_count_lock(session, 1);
+	session_count_hold(session, 1);
 	lives->held_count++;
 	lives->waited_count -= live->waiters_count > 0;
 	LIST_INSERT_HEAD(&session->holds, live, held);
@@ -116,7 +119,7 @@ static inline void live_add_hold(struct lives *lives, struct live *live, struct 
 static inline void live_end_hold(struct lives *lives, struct live *live)
 {
 	LIST_REMOVE(live, held);
-	session_count_lock(live->holder, -1);
+	session_count_hold(live->holder, -1);
 	live->holder = NULL;
 	lives->held_count--;
 	lives->waited_count += live->waiters_count > 0;

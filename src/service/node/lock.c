@@ -112,14 +112,16 @@ static void grant(struct node *node, struct lock *lock)
 static void forget(struct node *node, struct lock *lock)
 {
 	struct live *live = lock->live;
+	struct node_user *maker = NULL;
 
 	if (live != NULL) {
 		if (live->holder != NULL || !TAILQ_EMPTY(&live->queue) || live->closed_by != 0)
 			return;
+		maker = live->maker;
 		live_drop(&node->lives, live);
 	}
 	if (lock->phase == PHASE_NONE) {
-		table_drop(node, lock);
+		table_drop(node, lock, maker);
 		return;
 	}
 	if (lock->counter != 0 || lock->phase != PHASE_IDLE || node->view.starts)
@@ -132,7 +134,7 @@ static void forget(struct node *node, struct lock *lock)
 	bool same = memcmp(initial, step_state(node, lock), node->view.state_size) == 0;
 	free(initial);
 	if (same)
-		table_drop(node, lock);
+		table_drop(node, lock, maker);
 }
 
 void lock_settle(struct node *node, struct lock *lock)

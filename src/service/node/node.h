@@ -45,6 +45,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 enum {
 	/* The most bytes in the name of a lock or member, or in a pattern; the least is 1. */
@@ -301,13 +302,19 @@ struct node_client {
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
 
 /* What all sessions of one user have at this node. The driver owns it, begins with zeros, and keeps
- * it as long as `sessions` is not 0. */
+ * it as long as `sessions` or `names` is not 0. */
 struct node_user {
 	uint32_t sessions;
-	uint32_t locks;         /* how many locks the sessions hold or wait for */
-	uint32_t leaders;       /* how many elections the sessions lead or campaign for */
-	uint32_t subscriptions; /* how many subscriptions the sessions have */
-	uint32_t patterns;      /* how many of them are to patterns */
+	uint32_t locks; /* how many locks the sessions hold or wait for */
+	uint32_t holds; /* how many of them they hold */
+	/* How many locks the node keeps in this epoch because a session of this user was the first
+	 * to ask for them here. They stay when the session ends. If a request was withdrawn before
+	 * anybody got the lock, the lock may be forgotten and still count. */
+	uint32_t names;
+	uint32_t leaders;            /* how many elections the sessions lead or campaign for */
+	uint32_t subscriptions;      /* how many subscriptions the sessions have */
+	uint32_t patterns;           /* how many of them are to patterns */
+	LIST_ENTRY(node_user) named; /* linked by the node while `names` is not 0 */
 };
 
 /* Returns how much of a limit one user may have; the rest is kept for others. */
@@ -391,8 +398,8 @@ enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
  *
  * NODE_NOWAIT is answered within NODE_NOWAIT_NS. NODE_TIMEOUT is answered within NODE_SILENCE_NS
  * after the timeout, because the other members are asked only then. Errors: BATON_EHELD,
- * BATON_EWAITERS, BATON_ELOCKS, BATON_EUSERLOCKS, BATON_ENOVIEW. A client that waits when the node
- * drops out of the view goes on waiting.
+ * BATON_EWAITERS, BATON_ELOCKS, BATON_EUSERLOCKS, BATON_EUSERNAMES, BATON_ENOVIEW. A client that
+ * waits when the node drops out of the view goes on waiting.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);

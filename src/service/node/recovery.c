@@ -47,6 +47,7 @@ static void throw_away(struct node *node)
 	}
 	roads_clear(&node->roads);
 	node->bump_deadline = node->lease.extend_at = NODE_NEVER;
+	node->epoch_since = node->now;
 	lease_schedule(&node->lease);
 	publications_clear(&node->publications);
 	interests_clear_remote(&node->interests);

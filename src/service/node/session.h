@@ -108,6 +108,14 @@ static inline void session_count_lock(struct session *session, int change)
 		session->user->locks += (uint32_t)change;
 }
 
+/* The same, for locks that it holds. */
+static inline void session_count_hold(struct session *session, int change)
+{
+	if (session->user != NULL)
+		session->user->holds += (uint32_t)change;
+	session_count_lock(session, change);
+}
+
 /* The same for an election that it leads or campaigns for. */
 static inline void session_count_leader(struct sessions *sessions, struct session *session,
                                         int change)

@@ -18,6 +18,15 @@ bool table_has_room(const struct node *node, uint32_t count)
 	       node->limits.locks - node->table.count >= count;
 }
 
+bool table_has_room_for(const struct node *node, const struct node_user *user)
+{
+	uint32_t limit = node->limits.locks;
+
+	if (user == NULL || user->names <= user->holds || node->table.count < node_share(limit))
+		return true;
+	return user->names - user->holds <= limit / NODE_KEPT_ONE_IN / node->view.count;
+}
+
 enum { STALE_ONE_IN = 16 };
 
 bool table_is_stale(const struct node *node)
@@ -127,14 +136,39 @@ static void remove_at(struct table *table, uint32_t hole)
 	table->count--;
 }
 
+void table_count_name(struct node *node, struct live *live, struct node_user *user)
+{
+	live->maker = user;
+	if (user != NULL && user->names++ == 0)
+		LIST_INSERT_HEAD(&node->table.users, user, named);
+}
+
+static void uncount_name(struct node_user *user)
+{
+	if (--user->names == 0)
+		LIST_REMOVE(user, named);
+}
+
+/* All users without names: what they refer to is dropped. */
+static void forget_users(struct node *node)
+{
+	while (!LIST_EMPTY(&node->table.users)) {
+		struct node_user *user = LIST_FIRST(&node->table.users);
+		LIST_REMOVE(user, named);
+		user->names = 0;
+	}
+}
+
 /* A lock with a road has a token somewhere: it is never dropped within an epoch. */
-void table_drop(struct node *node, struct lock *lock)
+void table_drop(struct node *node, struct lock *lock, struct node_user *maker)
 {
 	uint32_t i = tag_of(node, lock_name(node, lock)) & (node->table.size - 1);
 
 	while (node->table.locks[i] != lock)
 		i = (i + 1) & (node->table.size - 1);
 	remove_at(&node->table, i);
+	if (maker != NULL)
+		uncount_name(maker);
 	packed_drop(&node->opened, &node->pool, lock);
 	pool_give(&node->pool, lock, lock_words(node, lock->name_size));
 }
@@ -145,6 +179,7 @@ void table_renew(struct node *node)
 	struct pool old_pool = node->pool;
 	struct live *live;
 
+	forget_users(node);
 	node->table = (struct table){0};
 	node->pool = (struct pool){0};
 	memset(node->paces, 0, sizeof(node->paces));
@@ -153,6 +188,9 @@ void table_renew(struct node *node)
 		struct lock *lock = table_add(node, lock_name(node, live->lock));
 		lock->live = live;
 		live->lock = lock;
+		const struct session *session =
+		        live->holder != NULL ? live->holder : TAILQ_FIRST(&live->queue);
+		table_count_name(node, live, session != NULL ? session->user : NULL);
 	}
 	free(old_table.tags);
 	free(old_table.locks);
@@ -161,6 +199,7 @@ void table_renew(struct node *node)
 
 void table_free(struct node *node)
 {
+	forget_users(node);
 	free(node->table.tags);
 	free(node->table.locks);
 	pool_free(&node->pool);

@@ -21,6 +21,12 @@ void trouble_bump(struct node *node)
 		trouble_propose(node);
 }
 
+void trouble_bump_for_user(struct node *node)
+{
+	if (node->now - node->epoch_since >= node->lease.ttl)
+		trouble_bump(node);
+}
+
 void trouble_propose_extend(struct node *node)
 {
 	struct record *record = outbox_record(&node->outbox, NODE_EXTEND);

@@ -105,6 +105,11 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		return BATON_EWAITERS;
 	if (session->user != NULL && session->user->locks >= node_share(node->limits.locks))
 		return BATON_EUSERLOCKS;
+	if (lock == NULL && !table_has_room_for(node, session->user)) {
+		if (table_is_stale(node))
+			trouble_bump_for_user(node);
+		return BATON_EUSERNAMES;
+	}
 	if (lock == NULL && !table_has_room(node, 1)) {
 		if (table_is_stale(node))
 			trouble_bump(node);
@@ -115,8 +120,10 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		session_refuse(node, session);
 		return 0;
 	}
-	if (lock == NULL)
+	if (lock == NULL) {
 		lock = table_add(node, name);
+		table_count_name(node, live_get(&node->lives, lock), session->user);
+	}
 	enter_queue(node, session, lock, command, patience, timeout_ns);
 	return 0;
 }

@@ -44,6 +44,7 @@ struct node {
 
 	/* The epoch. */
 	uint64_t epoch;       /* the greatest epoch that this node has seen */
+	uint64_t epoch_since; /* when this node learned of the epoch */
 	uint64_t base, limit; /* the fences of this epoch are greater than base and at most limit */
 	bool extends;         /* the voters can raise the limit during the epoch */
 	uint64_t floor_next;  /* where counters begin in the next view, as set by node_floor */
