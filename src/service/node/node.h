@@ -55,7 +55,8 @@ enum {
 	NODE_FRAME_MAX = 1 << 20,   /* the most bytes in a frame */
 	NODE_MEMBERS_MAX = 1 << 12, /* the most members in a view */
 	NODE_TYPES_MAX = 16,        /* the most types of messages of an algorithm */
-	NODE_SIGHTS_MAX = 1 << 10,  /* the most patterns of locks that the asker of a STATUS sees */
+	/* The most patterns that tell which locks the asker of a STATUS may see. */
+	NODE_SIGHTS_MAX = 1 << 10,
 };
 
 struct node_bytes {
@@ -301,8 +302,8 @@ struct node_client {
  * sessions is reached. */
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
 
-/* What all sessions of one user have at this node. The driver owns it, begins with zeros, and keeps
- * it as long as `sessions` or `names` is not 0. */
+/* Counts what all sessions of one user have at this node. The driver owns it, begins with zeros,
+ * and keeps it as long as `sessions` or `names` is not 0. */
 struct node_user {
 	uint32_t sessions;
 	uint32_t locks; /* how many locks the sessions hold or wait for */
@@ -324,8 +325,8 @@ static inline uint32_t node_share(uint32_t limit)
 	return limit - limit / NODE_KEPT_ONE_IN;
 }
 
-/* From now on, what the session has counts as this user's, who may have a share of what the limits
- * allow (node_share); NULL, as at first: it is nobody's. The session must hold nothing, wait for
+/* Makes what the session has count for this user, who may use only a share of each limit
+ * (node_share). NULL, as at first: it counts for nobody. The session must hold nothing, wait for
  * nothing and have no subscriptions. An unknown session is ignored. */
 void node_session_user(struct node *node, uint64_t session, struct node_user *user);
 

@@ -24,7 +24,8 @@ enum command {
 
 struct session {
 	uint64_t id;
-	struct node_user *user; /* the user to whom counts what the session has, or NULL */
+	/* The user whose counts include this session's locks and subscriptions, or NULL. */
+	struct node_user *user;
 	uint32_t pid, uid;
 	char *command_line;   /* the command line of the client's process, or NULL */
 	enum command command; /* the command that was not answered yet */
@@ -48,7 +49,7 @@ struct session {
 	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
 	struct question question;
-	TAILQ_HEAD(, interest) subscriptions; /* oldest first */
+	TAILQ_HEAD(, interest) subscriptions; /* the subscriptions of the session, oldest first */
 	uint32_t subscriptions_count;
 };
 
@@ -78,8 +79,8 @@ void sessions_free(struct sessions *sessions);
 struct session *session_open(struct sessions *sessions, const struct node_client *client);
 /* Frees a session, which must hold nothing, wait for nothing and have no subscriptions. */
 void session_free(struct sessions *sessions, struct session *session);
-/* Finds a session. Returns NULL if there is none with this id (any more), or if its client is gone.
- * */
+/* Finds a session. Returns NULL if there is none (any more) with this id, or if its client is
+ * gone. */
 static inline struct session *session_find(const struct sessions *sessions, uint64_t id)
 {
 	uint32_t slot = (uint32_t)id - 1;
@@ -108,7 +109,7 @@ static inline void session_count_lock(struct session *session, int change)
 		session->user->locks += (uint32_t)change;
 }
 
-/* The same, for locks that it holds. */
+/* Call it when the session begins (1) or ceases (-1) to hold a lock. */
 static inline void session_count_hold(struct session *session, int change)
 {
 	if (session->user != NULL)
@@ -116,7 +117,7 @@ static inline void session_count_hold(struct session *session, int change)
 	session_count_lock(session, change);
 }
 
-/* The same for an election that it leads or campaigns for. */
+/* Call it when the session begins (1) or ceases (-1) to lead an election or to campaign in it. */
 static inline void session_count_leader(struct sessions *sessions, struct session *session,
                                         int change)
 {

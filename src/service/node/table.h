@@ -43,8 +43,8 @@ bool table_has_room(const struct node *node, uint32_t count);
 /*
  * Would a new epoch make room: are many locks not in use here? An epoch interrupts all members, so
  * it must free more than a sixteenth of the limit. Otherwise clients that keep the table full could
- * end one epoch after the other. As far as this node knows: other members may use these locks; they
- * report them in the new epoch, and then they count as used here, too.
+ * end one epoch after the other. Other members may use some of these locks. They report the locks
+ * that their clients hold in the new epoch, and then these count as used here too.
  */
 bool table_is_stale(const struct node *node);
 
