@@ -29,8 +29,8 @@ void control_end(struct node *node, uint32_t destination);
 void control_relay(struct node *node, const struct frame *frame);
 /* May an event for this member be sent now? If not, counts the event as dropped. */
 bool control_may_carry_event(struct node *node, uint32_t destination);
-/* Answers a question with yes or no; a question that only wants an acknowledgement ignores which.
- * Question 0 gets no answer. */
+/* Answers a question with yes or no. If only an acknowledgement is wanted, either will do. Question
+ * 0 gets no answer. */
 void control_answer(struct node *node, uint64_t question, uint32_t to, bool yes);
 
 #endif

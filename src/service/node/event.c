@@ -206,7 +206,8 @@ void event_tell(struct node *node, const struct lock *lock, enum node_event_kind
 		tell_members(node, topic, &happening);
 	glob_text_set(&text, happening.name);
 	LIST_FOREACH (topic, &interests->patterns, patterns) {
-		/* Whether one more session here is interested makes no difference. */
+		/* If a session here is told anyway, only other members may still have to be
+		 * found. */
 		if ((here && LIST_EMPTY(&topic->members)) ||
 		    !glob_text_matches(&text, topic_text(topic)))
 			continue;

@@ -9,8 +9,8 @@ struct range {
 	uint8_t low, high;
 };
 
-/* Reads the next range of a [set], of which *i is inside. Returns false at its end, and moves past
- * it. A set without ']' ends with the pattern, as in Redis. */
+/* Reads the next range of a [set]; *i is inside the set. At the end of the set, moves past it and
+ * returns false. A set without ']' ends with the pattern, as in Redis. */
 static bool set_next(struct slice pattern, uint32_t *i, struct range *ret_range)
 {
 	if (*i >= pattern.size || pattern.bytes[*i] == ']') {
@@ -127,7 +127,7 @@ static void add_later(struct glob_places *places)
 	}
 }
 
-/* Moves one byte on from those places that have a byte that matches. Returns false if there are
+/* Keeps the places whose byte matches, each moved on by one byte. Returns false if there are
  * none. */
 static bool move_on(struct glob_places *places, struct glob_places matching)
 {
@@ -165,7 +165,7 @@ static bool matches_by_places(struct glob_text *text, struct slice pattern)
 /* --- */
 
 /* After a mismatch only the last '*' is tried again. That is quick for most patterns. For the
- * others the time would be the product of both sizes; they are followed by places instead. */
+ * others the time could be the product of both sizes, so they are matched at all places at once. */
 bool glob_text_matches(struct glob_text *text, struct slice pattern)
 {
 	uint32_t i = 0, j = 0, star = UINT32_MAX, star_text = 0, wasted = 0;

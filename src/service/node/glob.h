@@ -11,7 +11,8 @@
 #include <stdbool.h>
 
 enum {
-	GLOB_TEXT_MAX = 255, /* of a longer text, only the result is right, not the time */
+	/* A longer text is matched correctly too, but the time may be the product of the sizes. */
+	GLOB_TEXT_MAX = 255,
 	GLOB_WORDS = GLOB_TEXT_MAX / 64 + 1,
 };
 

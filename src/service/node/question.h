@@ -10,7 +10,7 @@
 
 struct status;
 
-/* A status that is complete but for the order of waiters. */
+/* A status that is complete except for the order of waiters. */
 struct unordered {
 	/* The status whose waiters are to be sorted; NULL: there is nothing to sort. */
 	struct status *status;

@@ -68,8 +68,8 @@ static uint32_t count_messages(const struct frame *frame)
 	return count;
 }
 
-/* Is there room for `count` locks of which another member sends messages? If the table is full of
- * locks in use, there is: to wait for a new epoch would be in vain. */
+/* May `count` new locks be added for messages of another member? If the table is full and most of
+ * its locks are in use, they may: a new epoch would not make room for them. */
 static bool admits(const struct node *node, uint32_t count)
 {
 	return table_has_room(node, count) || !table_is_stale(node);

@@ -16,7 +16,7 @@
 
 enum {
 	REPORT_SIZE = 1 << 15,
-	RETURNS_MAX = 1024, /* the most RETURNs of a member that come before its REPORT */
+	RETURNS_MAX = 1024, /* how many RETURNs of one member are kept before its REPORT arrives */
 };
 
 static void free_pending(struct node *node, struct live *live)

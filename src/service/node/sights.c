@@ -74,9 +74,9 @@ void sights_free(struct sights *sights)
 	free(sights->list);
 }
 
-/* Every literal that the name begins with comes before the name, and all texts between the two
- * begin with it as well. So these literals are found from the last one that comes before the name,
- * by going from each to the wider ones. */
+/* In sorted order, a literal that the name begins with comes before the name, and every text
+ * between the two begins with that literal too. So the search starts at the last literal before the
+ * name and follows `wider`: this visits all literals that the name begins with. */
 bool sights_match(const struct sights *sights, struct slice name)
 {
 	uint32_t least = 0, most = sights->count;

@@ -111,8 +111,8 @@ static void next_lock(struct cursor *cursor)
 /* The locks that a question asks for. */
 struct wanted {
 	struct slice pattern; /* a pattern of names; empty: all */
-	struct sights sights; /* what the asker may see */
-	uint32_t count;       /* how many locks are told at most */
+	struct sights sights; /* the patterns of the locks that the asker may see */
+	uint32_t count;       /* the most locks that the answer may have */
 };
 
 /* A lock that the asker may not see must have no effect on the answer. So it counts for nothing,

@@ -55,9 +55,9 @@ size_t status_rows_count(const struct status *status);
 bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps);
 /* Sorts the waiters of a lock by the order in which their members will be let in: places[i] is the
  * place of member i + 1. `certain` says that a member that asks again comes after all members that
- * have a place. The status must be complete. Does nothing if the order cannot be known, which is so
- * when some clients must wait until their member has asked again, and either they belong to several
- * members or `certain` is false. */
+ * have a place. The status must be complete. The order cannot be known if clients of several
+ * members must wait until their member has asked again, or if such clients of one member wait and
+ * `certain` is false. Then nothing is sorted. */
 void status_sort_waiters(struct status *status, uint32_t lock, const uint32_t *places,
                          bool certain);
 /* Returns the part that users of the node see. */

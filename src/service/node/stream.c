@@ -24,9 +24,9 @@ struct stream {
 	TAILQ_ENTRY(stream) due;
 	uint64_t hash;
 	uint64_t rank; /* the rank of the event that was told last */
-	/* No event was told since the stream began, or since an epoch ended. So a gap before the
-	 * next event may never be filled, and the event is told at once if it is the first grant of
-	 * its epoch, or if this node is the only member. */
+	/* No event was told since the stream began, or since an epoch ended. So nothing needs to be
+	 * told before the first grant of the epoch; and if this node is the only member, before any
+	 * event. */
 	bool any_next;
 	SLIST_HEAD(, held) held; /* events that are held back, sorted by rank */
 	uint32_t held_count;

@@ -42,7 +42,8 @@ struct early_return {
 };
 
 struct view {
-	uint32_t count, self; /* the number of members, and this node's number; 0: it has no view */
+	/* The number of members, and this node's number; 0: it is not a member. */
+	uint32_t count, self;
 	struct view_member *members;
 	struct network network;
 	/* this node's site; its `holder` and `toward` belong to the lock in use */
