@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 
 enum {
-	/* How long one client is served before it is another's turn; and all clients together,
-	 * before peers and timers are. */
+	/* How long one client is served before it is another's turn, and how long all clients
+	 * together are served before it is the turn of peers and timers. */
 	CLIENT_TURN_US = 250,
 	CLIENTS_TURNS_US = 1000,
 	/* After how many commands, or bytes of replies, the clock is read in a client's turn. */
@@ -235,7 +235,9 @@ static void pause_or_resume(struct client *client)
 		client_wait_for(client, client->events & ~(uint32_t)EPOLLIN);
 	} else if (pause != client->paused) {
 		client->paused = pause;
-		if (unread) /* its output may have been written before, and nothing is written now */
+		/* If its output was written earlier, flush is not called again and does not log
+		 * it. */
+		if (unread)
 			client_tell_unread(client);
 		client_watch(client);
 	}
@@ -291,8 +293,8 @@ static void hear_the_end(struct client *client)
 	client_close(client);
 }
 
-/* Serves bytes that were decrypted, but not while there are commands that were not served: the last
- * of these bytes may be the end of TLS, which ends the client. Returns true if there were any. */
+/* Serves bytes that were decrypted. Stops while earlier commands are not served yet: the end of
+ * TLS, which ends the client, may come after them. Returns true if there were any. */
 static bool take_decrypted(struct client *client)
 {
 	char *inbox = client->daemon->inbox;

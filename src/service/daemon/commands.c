@@ -359,7 +359,8 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 {
 	(void)a;
 	(void)count;
-	/* Who may not take a lock has no use for it. */
+	/* Only a session with a lock needs this, so a client that may take no lock cannot set
+	 * it. */
 	if (node_session_holds(client->daemon->node, client->session) == 0)
 		return reply_wrong(client, "CLIENT STAY is for a session that holds a lock or is "
 		                           "losing one, and this one has none");
@@ -686,9 +687,9 @@ static bool is_http(const struct resp_argument *a, uint32_t count)
 }
 
 /*
- * Ends a connection whose line is of another protocol, before its next line is read, which may be a
- * command: a web page can make a browser connect to a local port, and others can make servers send
- * mail there. At the Unix socket a line that is no command is a typing error, and is forgiven.
+ * Ends a connection that sends a line of another protocol, because a later line may look like a
+ * command. A web page can make a browser connect to a local port, and a mail server can be made to
+ * connect to it. At the Unix socket a line that is no command is a typing error, and is forgiven.
  */
 static bool ends_foreign(struct client *client, const struct command *command,
                          const struct resp_argument *a, uint32_t count)

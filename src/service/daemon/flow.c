@@ -15,7 +15,8 @@ static void charge_input(struct client *client, size_t charged)
 	struct user_input *input = user_input(client->user);
 	if (less)
 		TAILQ_REMOVE(&input->clients, client, input_entry);
-	/* A client whose commands were served is the last that is ended. */
+	/* Serving commands makes the input smaller. The client then moves to the end of the list,
+	 * and is the last of its user's clients to be ended. */
 	if (charged > 0 && (less || client->input_charged == 0))
 		TAILQ_INSERT_TAIL(&input->clients, client, input_entry);
 	clients->input_room = clients->input_room - client->input_charged + charged;

@@ -31,7 +31,8 @@ enum {
 };
 
 /* Call it when the memory of the client's input may have changed. If all inputs together take too
- * much memory, clients are ended, perhaps this one. None of them may be being served. */
+ * much memory, clients are ended, perhaps this one. Do not call it while commands of a client are
+ * being served. */
 void client_charge_input(struct client *client);
 
 /* Call it when the memory of the client's output may have changed. */
