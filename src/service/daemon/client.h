@@ -58,7 +58,7 @@ struct client {
 	bool dirty;     /* the client has output, which is written at the end of the turn */
 	bool ready;     /* commands in the client's input can be served now */
 	uint32_t heard; /* events of epoll that were not acted on yet */
-	/* The client's TLS handshake is not over: it has no session yet, and is no user's. */
+	/* The client's TLS handshake is not over: it has no session yet, and belongs to no user. */
 	bool stranger;
 	/* The client lost a lock in this turn; its time to stop begins when the turn ends. */
 	bool in_lost;
@@ -68,10 +68,10 @@ struct client {
 	/* The user, groups and certificate by which rules know the client. The client owns the
 	 * texts, which may be NULL. */
 	struct subject subject;
-	/* The client came while there were rules. Now there are none, and it could not open the
-	 * socket any more: it may do nothing. */
+	/* The client connected while there were rules. Now there are none, and the socket's mode
+	 * would not let it connect: it may do nothing. */
 	bool shut_out;
-	/* The user to whose limit this connection counts; NULL: the client was refused, or is a
+	/* The user toward whose limit this connection counts; NULL: the client was refused, or is a
 	 * stranger. */
 	struct user *user;
 	uint64_t since;         /* when the client connected */
@@ -85,7 +85,7 @@ struct client {
 	 * its user's user_input. */
 	size_t input_charged;
 	TAILQ_ENTRY(client) input_entry;
-	size_t needed; /* the least size of the input at which a whole command may be there */
+	size_t needed; /* while the input has fewer bytes than this, no command in it is complete */
 	/* The client's commands are being served, so a reply need not make it ready. */
 	bool serving;
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
@@ -123,9 +123,10 @@ struct client {
 	struct status_job *status_job;
 
 	/* Events. */
-	uint32_t subscriptions_count; /* as the client was told last */
-	bool reasons;                 /* the client's LOST events include the reason */
-	bool timed; /* the client's LOST events include when this node sent them */
+	/* The number of subscriptions that the client was told last. */
+	uint32_t subscriptions_count;
+	bool reasons; /* the client's LOST events include the reason */
+	bool timed;   /* the client's LOST events include when this node sent them */
 	/* How many bytes of events were added since reply_event last found at most
 	 * CLIENT_EVENTS_MAX bytes in the output. */
 	size_t events_size;
@@ -160,7 +161,7 @@ struct client {
 	/* Nobody reads the client's replies any more: they are discarded. The commands that it sent
 	 * before are still served. */
 	bool deaf;
-	uint32_t deaf_reads; /* how often the socket was read since the client is deaf */
+	uint32_t deaf_reads; /* how often the socket was read since the client became deaf */
 };
 
 /* All clients of a node. */
@@ -176,13 +177,14 @@ struct clients {
 	uint32_t strangers_max; /* the most strangers, for which there are other descriptors */
 	uint32_t user_max;      /* the most clients of one user */
 	struct users users;
-	/* When peers and timers come before more clients; 0: no client has had its turn since. */
+	/* Clients are served until this time; then it is the turn of peers and timers. 0: no client
+	 * was served yet in this turn of the loop. */
 	uint64_t turns_until;
 	/* The turn of the client that is being served, see turn_is_over. */
 	uint64_t turn_began;    /* on clock_boot_ns */
 	size_t turn_unread;     /* how many bytes of output the client had when its turn began */
-	uint32_t turn_commands; /* how many commands were served since the clock was read */
-	size_t turn_output;     /* how many bytes of output the client had then */
+	uint32_t turn_commands; /* commands served since turn_is_over last read the clock */
+	size_t turn_output;     /* how many bytes of output the client had at that reading */
 	/* How many sessions have lost their connection and still hold something. */
 	uint32_t orphans_count;
 	/* The memory of all outputs; of each, the first CLIENT_UNREAD_FREE bytes do not count. */

@@ -248,8 +248,9 @@ static int make_member(struct daemon *daemon)
 	return 0;
 }
 
-/* Divides the descriptors for clients. Those who have not finished the TLS handshake get a quarter
- * at most. One user gets all of the rest but an eighth, unless the operator has decided. */
+/* Divides the descriptors for clients. Strangers, which have not finished the TLS handshake, get a
+ * quarter at most. One user gets at most seven eighths of the rest, unless the operator has set a
+ * limit. */
 static void share_descriptors(struct daemon *daemon, uint32_t count)
 {
 	const struct daemon_options *options = daemon->options;

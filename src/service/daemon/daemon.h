@@ -52,8 +52,8 @@ struct daemon_options {
 	/* Addresses of members of a cluster that this node wants to join. */
 	const char *const *join;
 	uint32_t join_count;
-	/* The user gave the name, or the address. Otherwise the node uses what its data directory
-	 * has, if there is one. */
+	/* The user gave the name; the user gave the address. What the user did not give is taken
+	 * from the data directory, if there is one. */
 	bool name_given, address_given;
 	bool witness; /* this node votes, and serves no locks */
 	/* The user gave --witness now; otherwise the data directory says whether this node is a

@@ -169,8 +169,8 @@ static void tell_types(struct buffer *to, const char *name, const struct algorit
 	put(to, "\r\n");
 }
 
-/* Writes the counters. Only for clients that may see a status; those that count all locks only for
- * clients that may see all locks. */
+/* Writes the counters, for a client that may see a status. `whole`: it may see all locks, so it
+ * gets those that count all locks together, too. */
 static void tell_figures(const struct daemon *daemon, struct buffer *to, bool whole)
 {
 	const struct algorithm *algorithm = daemon->settings.algorithm;

@@ -1,7 +1,7 @@
 /*
  * The lease note: a file beside the node's socket, PATH.lease, that says how long a lease is. If
  * the node is killed, the next node on that path must wait for commands started under the old
- * lease, which may be longer than its own.
+ * lease, which may be longer than the new node's.
  */
 #ifndef DAEMON_LEASE_NOTE_H
 #define DAEMON_LEASE_NOTE_H

@@ -61,8 +61,9 @@ static void close_evicted(struct daemon *daemon)
 	}
 }
 
-/* The client cannot stop what it runs, so this node hands its locks on to nobody. But it ends: a
- * client must not be able to keep it from that. What follows is as if the node was killed. */
+/* The client cannot stop what it runs, so this node hands its locks on to nobody. But the node ends
+ * all the same: a client must not be able to prevent that. What follows is as if the node had been
+ * killed. */
 static void forsake(struct client *client)
 {
 	struct daemon *daemon = client->daemon;

@@ -142,8 +142,8 @@ static void read_groups(struct client *client, uint32_t primary)
 	client->subject.gids_count = count + 1;
 }
 
-/* Could this client not open the socket now? Its mode is judged here for clients that connected
- * when it was another. */
+/* Would the socket's mode refuse this client if it connected now? The mode was another when the
+ * client connected. */
 static bool is_shut_out(const struct listeners *listeners, const struct client *client)
 {
 	const struct subject *subject = &client->subject;
@@ -230,7 +230,8 @@ static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 }
 
 /* Accepts one client in a turn of the loop. While clients wait for their turn, a turn is long, so
- * several are accepted: a user who connects must not wait for long behind one who connects often. */
+ * several are accepted: a user who connects must not be delayed for long by one who connects
+ * often. */
 static void accept_clients(struct listener *listener)
 {
 	int count = 0;

@@ -32,10 +32,10 @@ struct listeners {
 	bool socket_made; /* the Unix socket's file is ours: it has this device and inode */
 	dev_t socket_device;
 	ino_t socket_inode;
-	/* The last rules were removed by SIGHUP: clients that come now may have connected before
-	 * that. */
+	/* SIGHUP has removed the last rules. A client that is accepted now may have connected
+	 * before that, so the socket's mode must be checked for it. */
 	bool judges;
-	uid_t owner; /* the owner and the group of the socket's file at that time */
+	uid_t owner; /* the owner and the group of the socket's file when the rules were removed */
 	gid_t group;
 };
 

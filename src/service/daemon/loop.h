@@ -46,7 +46,7 @@ struct loop_timer {
 struct loop {
 	int epoll_fd;
 	uint64_t now; /* the time of the last reading of the clock in this turn */
-	bool worked;  /* something was done since then, which may have taken long */
+	bool worked;  /* something was done since the clock was read, and it may have taken long */
 	struct loop_watch alarm;
 	uint64_t alarm_at; /* the time to which the kernel's timer is set */
 	struct loop_timer **heap;

@@ -26,7 +26,8 @@ uint32_t strangers_choose(const uint64_t *networks, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t alike = 0;
-		/* In a flood from one network, nearly all are counted once only. */
+		/* This network was counted already. In a flood from one network, that is so for
+		 * nearly all. */
 		if (most > 0 && networks[i] == networks[chosen]) {
 			chosen = i;
 			continue;

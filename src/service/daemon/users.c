@@ -33,8 +33,9 @@ void users_init(struct users *users)
 	TAILQ_INIT(&users->nobody.places);
 }
 
-/* The node does not say when the last session of a user ends that has lost its connection, nor when
- * it drops the names. So such a user is forgotten when another one is looked for. */
+/* The node does not report the end of a session whose connection is gone, nor that it drops names.
+ * So a user who has only such sessions or names is forgotten later, when another user is looked
+ * for. */
 static void forget_if_gone(struct user *user)
 {
 	if (user->count > 0 || user->at_node.sessions > 0 || user->at_node.names > 0)

@@ -1,7 +1,7 @@
 /*
- * Counts what each user has, so that one user cannot take it all: the connections and the memory for
- * their commands here, and the rest at the node (struct node_user). A user is a uid or the name in a
- * certificate; all clients without either count as one user.
+ * Counts what each user has, so that one user cannot take everything. This file counts connections
+ * and the memory for their commands; the node counts the rest (struct node_user). A user is a uid or
+ * the name in a certificate; all clients without either count as one user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.
@@ -37,7 +37,7 @@ struct user_place {
 /* A user's part of clients.input_room, see flow.h. */
 struct user_input {
 	size_t room;
-	/* The clients that have some of it. The first one has served none of its commands for
+	/* The clients whose inputs take it up. The first one has served none of its commands for
 	 * longest. */
 	TAILQ_HEAD(, client) clients;
 };
@@ -59,7 +59,7 @@ void user_leave(struct user *user);
 /* Returns what the user has at the node, for node_session_user. */
 struct node_user *user_at_node(struct user *user);
 struct user_input *user_input(struct user *user);
-/* Returns that of the user who has most. */
+/* Returns the input of the user who has most. */
 struct user_input *users_most_input(struct users *users);
 /* Frees all users. The node must have ended. */
 void users_free(struct users *users);
