@@ -5,8 +5,8 @@
  * A data directory has nothing, or a birth record (the cluster's identity and the data directories
  * of all nodes), or a life (the first log). The node with the smallest name is the founder:
  *
- * 	1. All nodes tell what they have. If nobody has a life, the founder writes a birth record
- * 	   and tells the others. Each of them writes the same record and tells so.
+ * 	1. Each node tells the others what it has. If nobody has a life, the founder writes a birth
+ * 	   record and sends it to the others. Each of them writes the same record and confirms it.
  * 	2. When all have the record, the founder makes the first log. Each other node makes the
  * 	   same log when it hears that somebody has the life that belongs to its birth record.
  *
@@ -19,7 +19,7 @@
  * nobody has one, unless the founder has lost its disk. In that case it runs as a new process,
  * which asks everybody again.
  *
- * Messages may be lost, late, duplicated and out of order. What a node told before it was killed
+ * Messages may be lost, late, duplicated and out of order. What a node said before it was killed
  * must not count afterwards. So each node draws a nonce when it begins, and another whenever it
  * hears of a new process of the founder. Only messages that repeat its present nonce count.
  *
@@ -102,9 +102,9 @@ const char *birth_text(struct birth *birth);
 
 /*
  * Call it when this node, which belongs to a cluster, hears from a node of another cluster. Must
- * this node give up its own? Yes, if it founded its cluster alone, without a list, and the other
- * cluster knows its name: then it was a founder there and has lost its disk. Otherwise the other
- * node is refused.
+ * this node give up its own cluster? Yes, if it founded its cluster alone, without a list, and the
+ * other cluster knows its name: then it was a founder there and has lost its disk. Otherwise the
+ * other node is refused.
  */
 bool birth_must_end(struct cluster_id own, bool born_alone, struct cluster_id other,
                     bool other_knows_name);

@@ -148,7 +148,8 @@ static void judge_links(const struct judging *judging)
 /* --- parts of the graph --- */
 
 /* Members cannot serve while the graph of the view is not connected. Withholds the leases of all
- * its parts but one, so that those members are removed. Returns true if there are several parts. */
+ * members outside one part, so that these members are removed. Returns true if there are several
+ * parts. */
 static bool judge_parts(const struct judging *judging, const struct wiring *wiring)
 {
 	const struct agreed_state *state = judging->state;

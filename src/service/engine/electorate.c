@@ -225,8 +225,8 @@ static bool is_gone(const struct looking *looking, const struct electorate_serve
 	return !server->heard || has_successor(looking, server);
 }
 
-/* If this server is removed, could the other voters lose one more and still agree? They must: one
- * of them may already be lost, and nobody has noticed it. */
+/* If this server is removed, could the other voters lose one more and still agree? They must be
+ * able to: one of them may be lost already, without anybody having noticed. */
 static bool can_spare(const struct looking *looking, const struct electorate_server *server)
 {
 	uint32_t others = 0, there = 0;

@@ -14,7 +14,7 @@
 /* After this time as a member, a name's earlier removals are forgiven. */
 #define PARDON_NS (UINT64_C(3600) * 1000000000)
 
-/* When this voter, by its own clock, applied the last renewal of a member. */
+/* Notes when this voter, by its own clock, applied the last renewal of a member. */
 struct renewal_note {
 	uint64_t process, incarnation;
 	uint64_t renewed; /* the index of the member's last renewal */

@@ -59,7 +59,7 @@ void warden_electors(struct warden *warden, const struct electors *electors);
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
-/* Why a leader does not propose what it was asked to. */
+/* The reasons why a leader does not propose what it was asked to. */
 enum refusal {
 	REFUSAL_NONE,
 	REFUSAL_NAME, /* no member, voter or candidate has the name */

@@ -200,7 +200,7 @@ static bool read_word(const char *line, size_t size, size_t *at, char **to,
 	return true;
 }
 
-/* Has the line no control characters but those that separate words? */
+/* Is the line free of control characters, except those that separate words? */
 static bool is_text(const char *line, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -376,8 +376,9 @@ static bool is_tame(const char *text, size_t size)
 }
 
 /*
- * Writes a pattern for one name, as a word of a rule; or the pattern itself, of which only blanks
- * need a backslash. Returns false if there is none of at most `most` bytes.
+ * Writes the object as a word of a rule: a name as a pattern that only this name matches, a pattern
+ * as it is. Backslashes are added where a rule needs them. Returns false if the word would have
+ * more than `most` bytes, or cannot be written.
  */
 static bool write_pattern(const struct object *object, size_t most, char *room)
 {

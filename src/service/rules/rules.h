@@ -71,7 +71,7 @@ bool rules_allow(const struct rules *rules, const struct subject *subject, unsig
 const char *rules_pattern(const struct rules *rules, const struct subject *subject, enum verb verb,
                           size_t *next);
 
-/* What a client wants to do something with. */
+/* The lock, or the locks, that a client wants to do something with. */
 struct object {
 	const char *text; /* the name of a lock, or a pattern; NULL: all locks */
 	size_t size;
