@@ -13,7 +13,7 @@
 enum {
 	VISIT_MS = 5000, /* how long a guest may stay */
 	VISITS_MAX = 16, /* how many guests may be there at once */
-	ASKED_MAX = 32,  /* the most guests in a second for whom the voters are asked */
+	ASKED_MAX = 32,  /* the most guests about whom the voters are asked in one second */
 };
 
 struct visit {

@@ -28,9 +28,10 @@ struct inquiry {
 	char name[ENTRY_NAME_MAX + 1];
 	/* The bytes of the entry that the leader should propose. */
 	uint8_t entry[ENTRY_NAME_MAX + 128];
-	size_t entry_size;      /* 0: the leader should propose nothing */
-	uint64_t refused_since; /* when the leader first refused to propose it; 0: it has not */
-	uint64_t ask_at;        /* when the voters are asked again */
+	size_t entry_size; /* the size of the entry; 0: the leader should propose nothing */
+	/* When the leader first refused to propose the entry; 0: it has not. */
+	uint64_t refused_since;
+	uint64_t ask_at; /* when the voters are asked again */
 	uint64_t until;
 };
 

@@ -17,7 +17,7 @@ struct meeting *meeting_create(struct member *member, const struct electors *fou
 void meeting_destroy(struct meeting *meeting);
 /* Does what is due. Returns when the next thing is due. */
 uint64_t meeting_tick(struct meeting *meeting);
-/* Call it when a node has told its charter. */
+/* Call it when a node has sent its charter. */
 void meeting_met(struct meeting *meeting);
 bool meeting_heard(struct meeting *meeting, const char *name, const uint8_t *bytes, size_t size);
 void meeting_identity_written(struct meeting *meeting);

@@ -50,7 +50,7 @@ struct member_options {
 	uint32_t peers_count;
 	const struct electors *addresses; /* other addresses of the cluster to try; may be NULL */
 	const char *settings;             /* the settings of a cluster that is born now */
-	uint64_t base;                    /* the least fence of a cluster that is born now */
+	uint64_t base;                    /* where the fences of a cluster that is born now begin */
 	uint64_t begin_at;                /* a cluster is not born before this time */
 	/* Options of the node that serves nobody, which exists until the member belongs to a
 	 * cluster. */

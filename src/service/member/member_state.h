@@ -57,7 +57,7 @@ struct member {
 	struct inquiries inquiries;
 	uint64_t inquiries_count; /* how many inquiries have begun */
 	uint32_t visits_count;    /* how many guests are there (door.h) */
-	/* For how many guests the voters were asked since `asked_since`. */
+	/* How many guests the voters were asked about since `asked_since`. */
 	uint32_t asked_count;
 	uint64_t asked_since;
 	struct {

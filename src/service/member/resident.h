@@ -90,7 +90,8 @@ enum resident_effect_kind {
 	RESIDENT_ELECTORS, /* tenant_electors has changed and is worth keeping for the next start */
 	RESIDENT_DIAL,     /* dial a line, then call resident_dialled or resident_closed */
 	RESIDENT_CLOSE,    /* close a line, then call resident_closed */
-	RESIDENT_VIEW,     /* a view was entered, or this process is not in it: see tenant_view */
+	/* The node has entered a view, or a view began without this process: see tenant_view. */
+	RESIDENT_VIEW,
 	/* An operator has removed this node's name, or invited it: see tenant_removed. A removed
 	 * node grants nothing more and leaves the view when no client here holds anything: evict
 	 * the clients. */
