@@ -22,7 +22,7 @@ struct watch {
 	int answers_pending;
 	bool refused;        /* the node refuses the subscription to the wanted lock */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
-	/* Why the wanted lock was lost, in the node's words; or "". */
+	/* The reason why the wanted lock was lost, in the node's words; or "". */
 	char gone_why[BATON_NAME_MAX + 64];
 };
 

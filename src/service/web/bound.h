@@ -1,5 +1,5 @@
 /*
- * How many messages an entry takes at most, as the documents claim for an algorithm.
+ * Computes the most messages that an entry takes, as the documents claim for an algorithm.
  */
 #ifndef WEB_BOUND_H
 #define WEB_BOUND_H

@@ -23,7 +23,7 @@ enum {
 struct guest {
 	LIST_ENTRY(guest) all;
 	int fd;
-	int64_t since_ms; /* when it began what it does now */
+	int64_t since_ms; /* when the connection began what it does now */
 	int64_t due_ms;   /* when the connection is closed; INT64_MAX: never */
 };
 

@@ -4,9 +4,9 @@
  * While there are viewers, it asks STATUS once a second. It also subscribes to all changes and
  * sends them in bundles, ten times a second, unless there are too many (pace.h). Without viewers it
  * only keeps a connection, by which it notices that the node goes away. While there is no node, it
- * looks for one several times a second. It also asks what HTTP requests need from the node (INFO,
- * STATUS, BREAK), on the same connection. Only one INFO and one STATUS for requests are pending at
- * a time. Requests that come meanwhile and ask the same share the next reply.
+ * looks for one several times a second. It also sends the node the questions and orders of HTTP
+ * requests (INFO, STATUS, BREAK), on the same connection. Only one INFO and one STATUS for requests
+ * are pending at a time. Requests that come meanwhile and ask the same share the next reply.
  */
 #ifndef WEB_HUB_H
 #define WEB_HUB_H

@@ -23,7 +23,7 @@ struct web_words {
 	bool insecure;
 	bool control;       /* viewers may break locks */
 	const char *socket; /* the node's address; NULL: the one that clients use by default */
-	/* What follows "http://HOST:PORT/" in the address that a browser opens; NULL: no browser
+	/* The part after "http://HOST:PORT/" of the address that a browser opens; NULL: no browser
 	 * is started. */
 	const char *open;
 };

@@ -24,7 +24,7 @@ enum {
 	STREAM_BLOCK = 8192, /* the most bytes of a stream that are read at a time */
 };
 
-/* How many locks a page of /api/status has, and how many there may be before it. */
+/* How many locks a page of /api/status has, and how many locks may be skipped before it. */
 enum { COUNT_DEFAULT = 100, COUNT_MAX = 1000, SKIP_MAX = 1000000000 };
 
 static const char type_text[] = "text/plain; charset=utf-8";
