@@ -40,7 +40,8 @@ struct actor {
 	/* The number of the guest's last question; answers to older questions are void. */
 	uint64_t lease_wake;
 	uint64_t lease_asked; /* what the guest's clock showed before its last question */
-	/* The answer that is on its way to the guest: what is left, and the lapses so far. */
+	/* The answer that is on its way to the guest: what is left of the lease, and the lapses so
+	 * far. */
 	uint64_t left, left_lapses;
 	/* The end of the guest's sub-lease, and the lapses of its process as told with that end. */
 	uint64_t until, until_lapses;

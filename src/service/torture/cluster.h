@@ -29,8 +29,8 @@ struct cluster_view {
 	/* The places of the members, sorted by name: member number i is at index i - 1. */
 	uint32_t places[CLUSTER_PLACES_MAX];
 	uint64_t incarnations[CLUSTER_PLACES_MAX];
-	/* A bit for each member's place whose process was told of this view while it had the
-	 * incarnation that is in the view. */
+	/* A bit for each member's place: its process was told of this view, and had the incarnation
+	 * that the view lists. */
 	uint32_t told;
 };
 

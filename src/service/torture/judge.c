@@ -196,8 +196,8 @@ static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 		          number, (unsigned long long)epoch);
 }
 
-/* Returns the time from which on the place must have been asking for this client: when the client
- * asked, or when the place's last turn was over, whichever is later. */
+/* Returns since when the place must have been asking for this client: when the client asked, or
+ * when the place's last turn was over, whichever is later. */
 static uint64_t asked_since(const struct run *run, const struct visitor *client)
 {
 	const struct lock_record *lock = &run->locks[client->lock];

@@ -47,7 +47,7 @@ enum realm_event {
 	REALM_FAULT, /* handled by mischief.h */
 };
 
-/* Which thread reads the clock: resident and voter run in threads of their own. */
+/* The thread that reads the clock: resident and voter run in threads of their own. */
 enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
 
 /* A reading of the lease clock during which the process is stopped, or the host suspended. */
@@ -196,7 +196,7 @@ struct wiring realm_wiring(const struct realm *realm);
  * one. */
 __attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,
                                                       const char *format, ...);
-/* Does the same for something frequent: a fixed word and two numbers. */
+/* Notes something frequent in the same way, as a fixed word and two numbers. */
 void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b);
 /* Adds something to the diagram, if there is one. */
 void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,

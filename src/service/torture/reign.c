@@ -10,7 +10,7 @@
 #define MILLISECOND UINT64_C(1000000)
 enum { ROOM = 160, NOWHERE = REIGN_HOSTS_MAX, VIEW_MAX = 2 * REIGN_HOSTS_MAX };
 
-/* When one process last saw that its link to another was up. */
+/* Notes when one process last saw that its link to another was up. */
 struct standing_link {
 	uint64_t from, to; /* the two processes */
 	uint64_t time;

@@ -65,7 +65,7 @@ void verdict_lease(struct verdict *verdict, uint32_t place, uint64_t deadline, u
 /* Notes that `count` tokens of a lock were seen in an epoch. */
 void verdict_tokens(struct verdict *verdict, uint32_t lock, uint64_t epoch, uint32_t count);
 
-/* How a client knows that it may go on. */
+/* The ways in which a client knows that it may go on. */
 enum hold_proof {
 	/* The client reads the lease word of the process that granted the lock, which may be
 	 * dead. */
