@@ -44,7 +44,7 @@ enum frame_kind {
 	FRAME_ASK_LEADER,  /* question, name; to all */
 	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
 	/* Question, count, pattern (a text, empty: all), then patterns (names): only locks that
-	 * match one of these may be told; to all. */
+	 * match one of these may be reported; to all. */
 	FRAME_ASK_STATUS,
 	FRAME_TELL_STATUS, /* question, last (a byte), then what status_merge.h says */
 	FRAME_BREAK,       /* question, name, fence, why (a text); to all */

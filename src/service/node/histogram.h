@@ -10,8 +10,9 @@
 enum { HISTOGRAM_BOUNDS = 18 };
 
 struct histogram {
-	/* counts[i] is how many times were at most histogram_bounds_us[i] microseconds, but longer
-	 * than the bound before. The last element counts all that were longer still. */
+	/* counts[i] counts the times of at most histogram_bounds_us[i] microseconds that are longer
+	 * than the bound before it. The last element counts all that are longer than the last
+	 * bound. */
 	uint64_t counts[HISTOGRAM_BOUNDS + 1];
 	uint64_t sum_ns;
 };

@@ -1,6 +1,7 @@
 /*
- * Interests in events. A topic is a lock's name or a pattern. An interest joins a topic with who is
- * interested in it: a session here, or another member, which passes events on to its own sessions.
+ * Interests in events. A topic is a lock's name or a pattern. An interest joins a topic with a
+ * session here that wants its events, or with another member, which passes them on to its own
+ * sessions.
  */
 #ifndef NODE_INTEREST_H
 #define NODE_INTEREST_H

@@ -48,7 +48,7 @@ uint64_t lease_takeover(const struct lease *lease);
 /* Returns how long the margin is: the last part of the lease, in which nothing new is granted. */
 uint64_t lease_margin(const struct lease *lease);
 
-/* Returns the time left at `now`; NODE_NEVER without a lease. */
+/* Returns the time left at `now`; NODE_NEVER: no lease is needed; 0: there is no lease now. */
 static inline uint64_t lease_left(const struct lease *lease, uint64_t now)
 {
 	if (lease->deadline == NODE_NEVER)
@@ -61,7 +61,8 @@ static inline bool lease_may_grant(const struct lease *lease, uint64_t now)
 	return now < lease->grant_until;
 }
 
-/* May a client that needs `grace` nanoseconds to stop be let in now? */
+/* Is enough of the lease left for a client that needs `grace` nanoseconds to stop? Call it only if
+ * lease_may_grant is true. */
 static inline bool lease_may_grant_grace(const struct lease *lease, uint64_t now, uint64_t grace)
 {
 	return grace == 0 || (now < lease->grant_until && grace <= lease->grant_until - now);

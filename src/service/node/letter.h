@@ -10,7 +10,7 @@
 
 struct letter {
 	uint64_t counter; /* the counter of the sender's lock */
-	enum side side;   /* the side of the sender's node by which the message left */
+	enum side side;   /* the side on which the message left its sender */
 	uint32_t size;
 	const uint8_t *body;
 };

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Are there fences left in this epoch? Asks for more when few are left. */
+/* Are there fences left in this epoch? Asks for more when half of them are used. */
 static bool has_fence(struct node *node, const struct lock *lock)
 {
 	uint64_t size = node->limit - node->base;

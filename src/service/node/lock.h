@@ -9,8 +9,8 @@
 
 struct live;
 
-/* Where the algorithm is at this node. NONE: it has no state yet. INSIDE: it has let this node in,
- * whether or not a client is inside. */
+/* The phase of the algorithm at this node. NONE: it has no state yet. INSIDE: it has let this node
+ * in, whether or not a client is inside. */
 enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 
 /*

@@ -361,8 +361,8 @@ void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
  * session is ignored.
  */
 void node_session_linger(struct node *node, uint64_t session);
-/* Makes a session linger whose client cannot stop. From now on STATUS says so: NODE_CANNOT_STOP
- * comes before the client's command line. */
+/* Makes a session linger because its client cannot stop. From now on STATUS says so:
+ * NODE_CANNOT_STOP comes before the client's command line. */
 void node_session_stay(struct node *node, uint64_t session);
 #define NODE_CANNOT_STOP "cannot stop: "
 
@@ -474,15 +474,17 @@ struct interest; /* a subscription of a session */
 struct node_bytes;
 /* Returns the oldest subscription of the session, or NULL. */
 const struct interest *node_subscriptions(const struct node *node, uint64_t session);
-/* Reads a subscription, and makes *at the next one or NULL, so that the first may be ended. Returns
- * false if *at is NULL. The text is valid until the subscription ends. */
+/* Reads the subscription *at, and moves *at to the next one or NULL, so that the caller may end the
+ * one that was read. Returns false if *at is NULL. The text is valid until the subscription
+ * ends. */
 bool node_subscription_next(const struct interest **at, bool *ret_pattern,
                             struct node_bytes *ret_text);
 
 /*
- * The link to a member has too much to send, or no longer has. While a link is congested, no events
- * are sent over it; afterwards the subscribers are told how many events were dropped. Nothing but
- * events is ever dropped. In a new view no link counts as congested at first.
+ * Call it when the link to a member becomes congested, because it has too much to send, or no
+ * longer is. While a link is congested, no events are sent over it; afterwards the subscribers are
+ * told how many events were dropped. Nothing but events is ever dropped. In a new view no link
+ * counts as congested at first.
  */
 void node_congested(struct node *node, uint32_t member, bool congested, uint64_t now);
 
@@ -698,7 +700,7 @@ uint32_t node_home(const struct node *node, const char *name, size_t name_size);
 
 /* --- measurement --- */
 
-/* Why a client lost a lock: the NODE_LOST_… texts, in their order. */
+/* The reasons why a client lost a lock: the NODE_LOST_… texts, in their order. */
 enum node_loss {
 	LOSS_BROKEN,
 	LOSS_LEAVING,
@@ -710,8 +712,8 @@ enum node_loss {
 };
 const char *node_loss_text(enum node_loss loss);
 
-/* Where the token was when a client asked: already at this node, or elsewhere, so that it had to
- * come. For an algorithm without a token: whether the node had to wait for messages. */
+/* When a client asked, the token was already here, or it had to come from another node. For an
+ * algorithm without a token: the node need not wait for messages, or it had to. */
 enum node_origin { TOKEN_HERE, TOKEN_CAME, TOKEN_ORIGINS };
 
 /* The counters of this node since it was created. Reading them sends no message. */

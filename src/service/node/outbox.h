@@ -89,8 +89,8 @@ struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 
-/* Append a byte, a number as in wire.h, a name or a text. The size is written before the bytes of a
- * name, as one byte, and before those of a text, as a number. */
+/* Append a byte, a number as in wire.h, a name or a text. A name is written as its size, in one
+ * byte, and its bytes; a text as its size, as a number, and its bytes. */
 void outbox_put_byte(struct outbox *outbox, uint8_t byte);
 void outbox_put_uint(struct outbox *outbox, uint64_t value);
 void outbox_put_name(struct outbox *outbox, const void *name, size_t size);

@@ -1,7 +1,7 @@
 /*
- * How many steps algorithms have taken here in this epoch, and how many messages they have sent
- * that have not arrived. With these counts, a member that asks all others twice can tell that a
- * lock did not change in between (status_order.h).
+ * Counts the steps that algorithms have taken here in this epoch, and the messages that they have
+ * sent and that have not arrived. With these counts, a member that asks all others twice can tell
+ * that a lock did not change in between (status_order.h).
  *
  * There are many locks and each must stay small, so locks share these counters: the hash of a
  * lock's name chooses one. A quiet lock that shares its counter with a busy one seems busy, which

@@ -2,11 +2,11 @@
  * The change from one view to the next: what is discarded, what is carried over, and when the node
  * serves again.
  *
- * Within an epoch the members are fixed and nothing is lost; a new epoch begins with an empty
- * table. A node that learns of a new epoch stops serving at once and reports to all members which
- * locks its clients are inside. It serves again when it has the reports of all members. A reported
- * lock is closed: nobody asks for it until the member that reported it returns it. So no new token
- * can be made for a lock that a client still holds from an older epoch.
+ * Within an epoch the members are fixed and nothing is lost; a new epoch begins without any state
+ * of the algorithm. A node that learns of a new epoch stops serving at once and reports to all
+ * members which locks its clients are inside. It serves again when it has the reports of all
+ * members. A reported lock is closed: nobody asks for it until the member that reported it returns
+ * it. So no new token can be made for a lock that a client still holds from an older epoch.
  */
 #ifndef NODE_RECOVERY_H
 #define NODE_RECOVERY_H

@@ -20,7 +20,8 @@ struct sights {
 	bool all; /* one of the patterns is "*" */
 };
 
-/* Reads patterns that are names as in frame.h. They must stay where they are until sights_free. */
+/* Reads patterns, each encoded as a name in frame.h. The bytes must stay valid until
+ * sights_free. */
 struct sights sights_read(struct slice patterns);
 void sights_free(struct sights *sights);
 bool sights_match(const struct sights *sights, struct slice name);

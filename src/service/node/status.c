@@ -116,7 +116,8 @@ struct wanted {
 };
 
 /* A lock that the asker may not see must have no effect on the answer. So it counts for nothing,
- * and its name is not even compared with the asker's pattern, which would take time. */
+ * and its name is not even compared with the asker's pattern: the time that this takes could be
+ * measured. */
 static bool is_wanted(const struct node *node, const struct live *live, const struct wanted *wanted)
 {
 	struct slice name = lock_name(node, live->lock);

@@ -130,8 +130,8 @@ bool figures_read(struct in *in, size_t types_count, struct node_status_member *
 	return !in->bad;
 }
 
-/* Sorts by lock; the holder with the greatest fence first, then the waiting clients by member, in
- * their order there. */
+/* Sorts by lock. The holder with the greatest fence comes first, then the waiting clients by
+ * member, and those of one member in the order of its queue. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;

@@ -3,9 +3,9 @@
  *
  * Each part of a member's answer begins with: a byte (1: active, 2: it has a lease), what is left
  * of the lease in milliseconds (only if it has one), grants, messages received, other frames sent,
- * the number of types of messages, how many of each were sent, and the steps of each of the
- * counters of pace.h. Then come rows: a byte (enum row_kind), the lock's name, the fence (of a
- * holder; else 0), pid, uid, milliseconds, command.
+ * the number of types of messages, how many of each were sent, and the steps of each counter of
+ * pace.h. Then come rows: a byte (enum row_kind), the lock's name, the fence (of a holder; else 0),
+ * pid, uid, milliseconds, command.
  */
 #ifndef NODE_STATUS_MERGE_H
 #define NODE_STATUS_MERGE_H

@@ -41,8 +41,8 @@ static void perform(struct node *node, struct lock *lock)
 			}
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
-			/* A regenerated token concerns only the algorithm, and the service uses no
-			 * timers of algorithms. */
+			/* The node only counts regenerated tokens. Algorithms for locks set no
+			 * timers. */
 			must(effect->kind == EFFECT_REGENERATED);
 			node->figures.regenerated++;
 		} else if (effect->send.to == node->view.self && node->view.count == 1) {

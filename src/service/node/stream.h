@@ -1,7 +1,7 @@
 /*
  * A stream: the events of one name. The sessions here are told of them in the order of fences.
  *
- * They come from different members over different links: "granted 7" from one may overtake
+ * Events come from different members over different links: "granted 7" from one may overtake
  * "released 6" from another. Within an epoch grants are numbered without gaps, so a missing event
  * can be noticed. An event after a gap is held back until the gap is filled, until NODE_SILENCE_NS
  * have passed, or until a client here must be told that it has lost the lock. If the missing event

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in the struct that it times. While the timer is not set, its deadline is NODE_NEVER. */
+/* A timer is embedded in the struct that it belongs to. While the timer is not set, its deadline is
+ * NODE_NEVER. */
 struct timer {
 	uint64_t deadline;
 	uint64_t id;
