@@ -111,7 +111,7 @@ static void write_lines(struct out *out, const char *text)
 		entry_put_text(out, line);
 }
 
-/* Skips the lines of an agreement. Returns where they begin, so that find_line can read them
+/* Skips the lines of an agreement. Returns where they begin, so that `differ` can read them
  * again. */
 static struct in skip_lines(struct in *in)
 {

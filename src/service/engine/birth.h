@@ -37,7 +37,7 @@ enum birth_stage {
 	BIRTH_LIFE,   /* the first log is on the disk */
 };
 
-/* How far the birth of a cluster has come, as a data directory stores it. */
+/* The stage of a cluster's birth, as a data directory stores it. */
 struct birth_record {
 	enum birth_stage stage;
 	struct cluster_id cluster;
@@ -51,8 +51,7 @@ struct birth_options {
 	uint32_t count;
 	uint32_t self;   /* the index of this node in the list */
 	uint64_t server; /* the id of this node's data directory; not 0 */
-	/* Where this node proposes that the cluster's fences begin. The greatest proposal
-	 * counts. */
+	/* This node proposes that the cluster's fences begin here. The greatest proposal counts. */
 	uint64_t base;
 	const char *agreement;             /* lines that must be the same at all nodes; copied */
 	const struct birth_record *record; /* the record that is on this node's disk; copied */
@@ -82,7 +81,8 @@ bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, 
 enum birth_wish_kind {
 	BIRTH_WAITS, /* nothing to do: this node waits for others */
 	BIRTH_WRITE, /* make this record durable, then call birth_written */
-	BIRTH_FOUND, /* make the first log of this record durable: its `founders` are the voters */
+	/* Make the first log of this record durable; the first of its `founders` vote. */
+	BIRTH_FOUND,
 	/* A cluster exists: this node must join it, like a node with an empty directory. */
 	BIRTH_JOIN,
 	BIRTH_STOP, /* this node cannot go on: birth_text says why */

@@ -36,7 +36,7 @@ struct complaints {
 
 void complaints_free(struct complaints *complaints);
 
-/* Sets `withheld` for every petitioner that is a member. `votes` tells whether a name is a
+/* Decides on `withheld` for every petitioner that is a member. `votes` tells whether a name is a
  * voter. */
 void complaints_judge(struct complaints *complaints, const struct agreed_state *state,
                       struct petitioners *petitioners, const struct wiring *wiring,

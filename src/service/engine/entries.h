@@ -92,8 +92,9 @@ struct order_id {
 
 struct log_entry {
 	enum entry_kind kind;
-	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
-	uint64_t limit;         /* EXTEND: the entry is void at any other limit of the fences */
+	uint64_t epoch; /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
+	/* EXTEND: the entry is void if the limit of the fences is another. */
+	uint64_t limit;
 	uint64_t version;       /* VERSION: the version */
 	enum vote_wish vote;    /* VOTE: the operator's wish */
 	struct entry_text name; /* FORBID, ALLOW, VOTE, ADMIT: the name of the node */

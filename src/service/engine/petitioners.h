@@ -59,9 +59,8 @@ void petitioners_free(struct petitioners *petitioners);
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
 /* Was a process of this name heard lately? */
 bool petitioners_know(const struct petitioners *petitioners, struct entry_text name);
-/* Returns the version for all members and all these voters: each has said which version is its
- * highest, and this is the lowest of those. Returns 0 if one of them was not heard, or if there are
- * none. */
+/* Returns the highest version that all members and all these voters speak, which is the lowest of
+ * their highest versions. Returns 0 if one of them was not heard, or if there are none. */
 uint64_t petitioners_version(const struct petitioners *petitioners,
                              const struct agreed_state *state, const struct electors *electors);
 /* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many

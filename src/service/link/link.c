@@ -373,7 +373,8 @@ static void break_off(struct link *link)
 	buffer_take(&link->held, buffer_size(&link->held));
 }
 
-/* Returns the next whole record. If there is none, keeps its first part. */
+/* Returns the next whole record. If it is not complete yet, keeps the first part of it and returns
+ * NULL. */
 static const uint8_t *next_record(struct link *link)
 {
 	for (;;) {

@@ -30,7 +30,7 @@ void charter_write(struct out *out, const struct charter *charter);
  * charter is empty. */
 void charter_read(struct in *in, struct charter *ret_charter);
 
-/* Returns the first state that the voters of a cluster with this charter agree upon. */
+/* Returns the settings with which the voters of a cluster with this charter begin. */
 struct state_settings charter_state(const struct charter *charter, uint64_t lease_ns);
 
 /* Returns where fences begin in a cluster that is born at this wall-clock time: above every fence

@@ -11,7 +11,7 @@
 
 /* Returns memory for the bytes that one read decrypts. The caller frees it. */
 uint8_t *secure_room(void);
-/* Do these first RECORD_HEAD_SIZE bytes of a connection begin a TLS handshake? */
+/* Do these first RECORD_HEAD_SIZE bytes of a connection begin a TLS record? */
 bool secure_is_tls(const uint8_t *bytes);
 
 /* Begins a handshake on a connection that was dialled. */
