@@ -7,10 +7,10 @@
  * with recv and send.
  *
  * An event of a client's socket only puts the client into the queue of its user. When the loop has
- * served peers and timers, users take turns (users.h), and so do the clients of one user. Two
- * limits of time keep all this fair: one client is served for CLIENT_TURN_US, and then waits for
- * its next turn; all clients together are served for CLIENTS_TURNS_US, and then peers and timers
- * come first.
+ * served peers and other descriptors, users take turns (users.h), and so do the clients of one
+ * user. Two limits of time keep all this fair: one client is served for CLIENT_TURN_US, and then
+ * waits for its next turn; all clients together are served for CLIENTS_TURNS_US, and then peers and
+ * timers come first.
  */
 #ifndef DAEMON_CLIENTS_H
 #define DAEMON_CLIENTS_H
@@ -22,11 +22,11 @@
 
 /* Makes a client for an accepted connection. */
 struct client *client_make(struct daemon *daemon, int fd);
-/* Tells who the client is, and admits it. A client with TLS is admitted later, when it has shown who
- * it is. */
+/* Notes who the client is, and admits it. A client with TLS is admitted later, when it has shown
+ * who it is. */
 void client_begin(struct client *client, const struct node_client *who);
-/* Opens the client's session. Returns false if there is no room for one; the client is then told so,
- * and its connection ends. */
+/* Opens the client's session. Returns false if there is no room for one; the client is then told
+ * so, and its connection ends. */
 bool client_admit(struct client *client);
 
 /* Serves clients that wait for their turn, until none waits or the time for clients in this turn of

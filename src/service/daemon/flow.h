@@ -1,7 +1,7 @@
 /*
  * Limits the memory for commands that cannot be served yet: they are incomplete, or come after a
  * command that waits. All clients together may use CLIENTS_INPUT_MAX. Beyond that, the user with
- * most of it loses the connection that has served none of its commands for longest: its memory is
+ * most of it loses the connection whose commands have gone unserved for longest: its memory is
  * freed, and other users notice nothing.
  *
  * Limits the memory for clients that do not read their replies. A client may write many commands
@@ -25,7 +25,7 @@ enum {
 	 * --client-timeout, is closed. */
 	CLIENT_UNREAD_SLOW = 1 << 20,
 	/* How many bytes of input a client may have that do not count: enough for usual commands.
-	 * So much memory is also kept when the input is empty. */
+	 * This much memory is also kept when the input is empty. */
 	CLIENT_INPUT_FREE = 1 << 12,
 	CLIENTS_INPUT_MAX = 1 << 28,
 };
@@ -46,7 +46,7 @@ void client_tell_unread(struct client *client);
 /* Call it from time to time. Is it certain that the client does not read? A client that is still
  * writing many commands may read later. */
 bool client_never_reads(struct client *client);
-/* Call it from time to time. Is the connection ending, but the client reads its last replies so
+/* Call it from time to time. Is the connection ending, and does the client read its last replies so
  * slowly that it would keep its locks for too long? */
 bool client_is_overdue(struct client *client);
 
