@@ -1,8 +1,8 @@
 /*
  * A second connection, which is subscribed to the locks that are held, and a descriptor that tells
- * when to read it. The descriptor is an epoll set. It has that connection, the end of the session's
- * own connection, a timer for the lease, and a flag for losses that were not reported yet. losses.c
- * reads the events.
+ * when to read it. The descriptor is an epoll set. It watches that connection, the end of the
+ * session's own connection, a timer for the lease, and a flag for losses that were not reported
+ * yet. losses.c reads the events.
  */
 #ifndef CLIENT_WATCH_H
 #define CLIENT_WATCH_H

@@ -96,7 +96,7 @@ struct client {
 	uint64_t asking;
 	char *token;       /* the invitation that is being made; NULL: none */
 	uint32_t argument; /* SUBSCRIBE: the argument whose subscription is pending; 0: none */
-	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
+	/* A MULTI was refused, and so are the commands after it, up to EXEC, DISCARD or RESET. */
 	bool multi_refused;
 	bool paused; /* the socket is not read, because no more input can be served now */
 	/* clients_watch has seen once that the client is paused while a command waits. The second

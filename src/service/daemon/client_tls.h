@@ -11,8 +11,8 @@
  * time the node may accept this many. */
 enum { CLIENT_STRANGERS_MAX = 512 };
 
-/* Expects a handshake from a client that was accepted; until then the client is a stranger. If there
- * are too many strangers, one of them is closed. `network`: see strangers.h. */
+/* Expects a handshake from a client that was accepted; until then the client is a stranger. If
+ * there are too many strangers, one of them is closed. `network`: see strangers.h. */
 void client_tls_begin(struct client *client, uint64_t network);
 /* Takes bytes from the client's socket. If it returns true, call client_tls_read until that returns
  * 0. It returns false if there are no commands to read: the handshake is not over, or the client is

@@ -211,9 +211,9 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	if (member_tenant(daemon->member) == NULL || daemon->options->address == NULL)
 		return reply_wrong(client,
 		                   "this node belongs to no cluster that others could join");
-	/* Without a majority of the voters no lease is renewed. Then say so at once, while it is
-	 * certain that nothing was ordered. This shows only at a node in the view, because others
-	 * have no lease. */
+	/* Without a majority of the voters no lease is renewed. If this node's lease is not
+	 * renewed, say so at once, while it is certain that nothing was ordered. A node outside the
+	 * view cannot tell, because it has no lease. */
 	if (tenant_incarnation(member_tenant(daemon->member)) != 0 &&
 	    node_lease_deadline(daemon->node) <= daemon->loop.now)
 		return reply_wrong(client, "most of the voters do not answer, so the order would "

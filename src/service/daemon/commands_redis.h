@@ -13,8 +13,8 @@ typedef bool serve_command(struct client *client, const struct resp_argument *a,
 serve_command serve_echo, serve_auth, serve_reset, serve_multi, serve_exec, serve_discard;
 serve_command client_getname, client_setname, client_setinfo, client_info;
 
-/* Keeps a text about the client, in place of an earlier one; an empty text only removes that.
- * Returns false if the text was refused; then the client was told why. */
+/* Keeps a text about the client, in place of an earlier one; an empty text only removes the earlier
+ * one. Returns false if the text was refused; then the client was told why. */
 bool client_keep_text(struct client *client, enum client_text which, const char *what,
                       const struct resp_argument *text);
 /* Is this command refused because it follows a MULTI that was refused? If so, tells the client. */

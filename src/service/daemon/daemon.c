@@ -38,8 +38,8 @@ enum {
 	NAG_MS = 5000,
 	/* How many descriptors the daemon needs besides the sockets of peers and clients. */
 	DESCRIPTORS_OURS = 32,
-	/* For how many leases a new member must be there before it may become a voter; and after
-	 * how many milliseconds of silence another takes a voter's place. */
+	/* For how many leases a new member must have been there before it may become a voter; and
+	 * after how many milliseconds of silence a voter is replaced. */
 	GROW_LEASES = 10,
 	REPLACE_MS = 600000,
 };

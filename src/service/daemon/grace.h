@@ -14,8 +14,8 @@
 #include "client.h"
 #include "daemon.h"
 
-/* The longest grace, in percent of the lease. It is shorter over TCP, where the client has to ask
- * for the end of the lease, which takes time. */
+/* The longest grace, in percent of the lease. It is shorter over TCP, where it takes time to ask
+ * the node when the lease ends. */
 enum { GRACE_PERCENT_MAX = 35, GRACE_PERCENT_MAX_TCP = 30 };
 
 static inline uint64_t grace_margin_ms(uint64_t lease_ms)
@@ -28,7 +28,7 @@ static inline uint64_t grace_margin_ms(uint64_t lease_ms)
  * client was told. */
 void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken from it are held back until its
- * connection ends, or this node: see leave.h. */
+ * connection or this node ends: see leave.h. */
 void client_stay(struct client *client);
 /* LEASE: the client relies on the deadline that it was told. Locks that are taken from it are held
  * back until then. */

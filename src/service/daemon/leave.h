@@ -1,8 +1,8 @@
 /*
- * How the node leaves. Clients are told that they lose their locks and get their time to stop; then
- * the locks go to other clients that wait for them. When the node is out of the view, the loop
- * ends. Without a majority of the voters the loop ends after one lease; by then the others may give
- * away the locks of this node's clients.
+ * The end of a node that leaves. Clients are told that they lose their locks and get their time to
+ * stop; then the locks go to other clients that wait for them. When the node is out of the view,
+ * the loop ends. Without a majority of the voters the loop ends after one lease; by then the others
+ * may give away the locks of this node's clients.
  *
  * A client that cannot stop (CLIENT STAY) is waited for, too, but for one lease at most.
  */
@@ -23,9 +23,9 @@ void daemon_leave(struct daemon *daemon);
  * how many locks are held here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
-/* Call it when an operator has removed this node, or has invited it again. A removed node takes its
- * clients' locks as when it leaves, and grants nothing. But the process keeps running: it may vote
- * until another voter takes its place, and it joins again when it is invited. */
+/* Call it when an operator has removed this node, or has invited it again. A removed node takes the
+ * locks from its clients, as when it leaves, and grants nothing. But the process keeps running: it
+ * may vote until another voter takes its place, and it joins again when it is invited. */
 void daemon_removed(struct daemon *daemon, bool removed);
 /* The node leaves: are there clients that were told to stop, and are waited for? */
 bool clients_are_stopping(const struct daemon *daemon);

@@ -30,8 +30,8 @@ struct loop_watch {
 	/* The descriptor; -1: there is none. Events of this turn for a closed descriptor are
 	 * dropped. */
 	int fd;
-	/* `ready` only notes the events; what they need is done after the loop's turn, and reads
-	 * the clock itself (loop_read_clock). */
+	/* `ready` only notes the events. They are acted on after the loop's turn, by code that
+	 * reads the clock itself (loop_read_clock). */
 	bool notes;
 	void (*ready)(struct loop_watch *watch, uint32_t events);
 };

@@ -27,8 +27,8 @@ void peers_dial(struct daemon *daemon, struct connection *connection, const char
 void peers_close_connection(struct connection *connection);
 /* Writes the output of all connections. */
 void peers_flush(struct daemon *daemon);
-/* Call it when some time has passed: there may be room again for peers that could not be accepted.
- * */
+/* Call it when some time has passed: there may be room again for peers that could not be
+ * accepted. */
 void peers_resume(struct daemon *daemon);
 /* Frees the closed sockets. Call it at the end of a turn, when no event can refer to them any
  * more. */

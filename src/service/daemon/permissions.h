@@ -16,7 +16,7 @@ struct client;
 const struct rules *permission_rules(const struct client *client);
 /* Is one of these verbs allowed for the lock? If not, tells the client which rule is missing: one
  * for "observe", if that is among the verbs, otherwise one for the only verb. If no lock can have
- * this name, tells it that. */
+ * this name, tells the client that instead. */
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name);
 /* Is the verb allowed for at least one lock? If not, tells the client which rule is missing: one
  * for the pattern that it asks about (NULL: all locks). */

@@ -1,7 +1,7 @@
 /*
  * Counts what each user has, so that one user cannot take everything. This file counts connections
- * and the memory for their commands; the node counts the rest (struct node_user). A user is a uid or
- * the name in a certificate; all clients without either count as one user.
+ * and the memory for their commands; the node counts the rest (struct node_user). A user is a uid
+ * or the name in a certificate; all clients without either count as one user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.
@@ -31,14 +31,14 @@ struct user_queue {
 /* A connection's place in the queue of its user. */
 struct user_place {
 	TAILQ_ENTRY(user_place) entry;
-	struct user_queue *queue; /* the queue in which this is; NULL: it is in none */
+	struct user_queue *queue; /* the queue that this place is in; NULL: none */
 };
 
 /* A user's part of clients.input_room, see flow.h. */
 struct user_input {
 	size_t room;
-	/* The clients whose inputs take it up. The first one has served none of its commands for
-	 * longest. */
+	/* The clients whose inputs take it up. The first is the one whose commands have gone
+	 * unserved for longest. */
 	TAILQ_HEAD(, client) clients;
 };
 
@@ -69,7 +69,7 @@ void users_free(struct users *users);
 void user_enqueue(struct users *users, struct user *user, struct user_place *place);
 /* Takes the connection out of the queue, if it is in one. */
 void user_dequeue(struct users *users, struct user_place *place);
-/* Takes the connection out that is next: the first of the next user. Returns NULL if all queues are
+/* Takes out the connection that is next: the first of the next user. Returns NULL if all queues are
  * empty. */
 struct user_place *users_next(struct users *users);
 

@@ -1,8 +1,8 @@
 /*
- * The patterns of the locks that the asker of a STATUS may see: does one of them match a name? There
- * may be a thousand patterns and a hundred thousand names. So the patterns are sorted by their
- * literals, the bytes before the first wildcard, and a name is compared only with the few whose
- * literals it begins with.
+ * The patterns of the locks that the asker of a STATUS may see: does one of them match a name?
+ * There may be a thousand patterns and a hundred thousand names. So the patterns are sorted by
+ * their literals, the bytes before the first wildcard, and a name is compared only with the few
+ * whose literals it begins with.
  */
 #ifndef NODE_SIGHTS_H
 #define NODE_SIGHTS_H

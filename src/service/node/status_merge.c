@@ -163,8 +163,8 @@ static bool run_before(const struct status *status, const struct sorted_run *a,
 	return compare_rows(&status->rows[a->next], &status->rows[b->next]) < 0;
 }
 
-/* Restores the order of the heap, after the run at place i was added or its first row has changed.
- * */
+/* Restores the order of the heap, after the run at place i was added or its first row has
+ * changed. */
 static void sift(struct status *status, size_t i)
 {
 	struct sorted_run run = status->runs[i], *runs = status->runs;

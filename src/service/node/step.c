@@ -41,8 +41,8 @@ static void perform(struct node *node, struct lock *lock)
 			}
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
-			/* The node only counts regenerated tokens. Algorithms for locks set no
-			 * timers. */
+			/* The node only counts regenerated tokens. Timers are set only with
+			 * parameters that the service refuses. */
 			must(effect->kind == EFFECT_REGENERATED);
 			node->figures.regenerated++;
 		} else if (effect->send.to == node->view.self && node->view.count == 1) {

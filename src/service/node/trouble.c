@@ -10,8 +10,8 @@ void trouble_propose(struct node *node)
 	outbox_record(&node->outbox, NODE_BUMP)->bump.epoch = node->epoch;
 }
 
-/* Proposes nothing before bump_earliest. Otherwise a small table would end one epoch after another.
- * */
+/* Proposes nothing before bump_earliest. Otherwise a small table would end one epoch after
+ * another. */
 void trouble_bump(struct node *node)
 {
 	if (node->bump_deadline != NODE_NEVER)

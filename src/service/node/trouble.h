@@ -20,8 +20,8 @@ void trouble_extend(struct node *node);
 void trouble_propose_extend(struct node *node);
 /* Tells operators that something happened that must never happen. The node goes on. */
 void trouble_shout(struct node *node, const char *text);
-/* Stops the node, because going on could do harm: from now on nothing is granted, sent or answered.
- * */
+/* Stops the node, because going on could do harm: from now on nothing is granted, sent or
+ * answered. */
 void trouble_stop(struct node *node, const char *why);
 
 #endif

@@ -53,8 +53,8 @@ void rules_destroy(struct rules *rules);
 /* Looks up a user or a group of this host. Returns 0 and its number, or -1. It may block. */
 typedef int rules_lookup(bool group, const char *name, uint32_t *ret_id);
 
-/* Adds a rule "[allow] PATTERN VERB[,VERB…] WHO…". Returns 0; or -1 and a problem that says which word is
- * wrong, and then nothing was added. */
+/* Adds a rule "[allow] PATTERN VERB[,VERB…] WHO…". Returns 0; or -1 and a problem that says which
+ * word is wrong, and then nothing was added. */
 int rules_add(struct rules *rules, const char *text, rules_lookup *lookup, struct problem *problem);
 
 /* Returns the verbs that are allowed to the subject for this lock. If `rules` is NULL, all are. */
