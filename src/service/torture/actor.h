@@ -43,7 +43,8 @@ struct actor {
 	/* The answer that is on its way to the guest: what is left of the lease, and the lapses so
 	 * far. */
 	uint64_t left, left_lapses;
-	/* The end of the guest's sub-lease, and the lapses of its process as told with that end. */
+	/* The end of the guest's sub-lease, and the lapses that its process reported with that
+	 * end. */
 	uint64_t until, until_lapses;
 	bool told; /* the guest has got an answer in this session */
 

@@ -136,7 +136,7 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place);
  * The epoch must be greater than every earlier one.
  */
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places);
-/* Returns the view of that epoch that the process was told and is in, or NULL. */
+/* Returns the view of that epoch, if the process was told of it and is in it; otherwise NULL. */
 const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
                                            uint64_t epoch);
 /* Returns the last view, or NULL if there is none. */

@@ -28,8 +28,8 @@ struct log_engine {
 
 	/* Asks the leader to forbid or invite a name, as an operator does. */
 	void (*forbid)(struct realm *realm, const char *name, bool forbids);
-	/* Faults: delay entries by up to delay_max; depose the leader, which does not hear of it
-	 * before `until`; let nobody lead before `until`. */
+	/* Faults: delay entries by up to delay_max; depose the leader, which hears of it late (with
+	 * the real log, not before `until`); let nobody lead before `until`. */
 	void (*slow)(struct realm *realm, uint64_t delay_max);
 	void (*depose)(struct realm *realm, uint64_t until);
 	void (*headless)(struct realm *realm, uint64_t until);

@@ -122,7 +122,7 @@ static struct fault take_given(const struct ordeal_plan *plan, uint32_t i)
 	                      .chance = chance_stream(plan->seed, STREAM_FAULTS, i + 1)};
 }
 
-/* How many faults there are of each sort. Their numbers follow in this order. */
+/* Counts the faults of each sort. The faults are numbered in this order of sorts. */
 struct fault_counts {
 	uint32_t usual, wipes, votes;
 };

@@ -9,15 +9,15 @@
 
 #include <signal.h>
 
-/* If a violation still needs more faults than this, the search takes longer than for others. */
+/* While more faults than this are left, the search for smaller sets does not give up early. */
 enum { SHRINK_GOAL = 12 };
 
 struct shrink_options {
 	/* Does a run. Several threads call it at once. */
 	void (*run)(void *context, const struct ordeal_plan *plan,
 	            struct ordeal_result *ret_result);
-	/* Is told how many runs are done, how many there can be at most, and how many faults are
-	 * left. */
+	/* Called with the number of runs done, the most runs that there can be, and the number of
+	 * faults left. */
 	void (*progress)(void *context, uint32_t runs, uint32_t runs_max, uint32_t faults);
 	void *context;
 	uint32_t threads;

@@ -385,7 +385,7 @@ static void elect(struct realm *realm)
 	}
 }
 
-/* Tells a voter, with some delay, whether it leads. */
+/* Called some time after a change: tells a voter whether it leads. */
 static void on_tell(struct realm *realm, uint32_t place)
 {
 	struct atomic_log *log = realm->log;

@@ -10,8 +10,8 @@
 #include <sys/queue.h>
 
 enum {
-	/* How long a request may take to arrive, from the beginning of the connection or from the
-	 * last request on. */
+	/* How long a request may take to arrive, counted from the beginning of the connection or
+	 * from the last request. */
 	GUEST_REQUEST_MS = 10000,
 	/* How long a client may take to read the answer. */
 	GUEST_ANSWER_MS = 60000,
