@@ -47,7 +47,7 @@ enum entry_kind {
 /* An operator's wish about the vote of a name. */
 enum vote_wish {
 	VOTE_FREE,     /* no wish: the voters choose by themselves */
-	VOTE_WANTED,   /* the server should vote before others */
+	VOTE_WANTED,   /* the server should vote in preference to others */
 	VOTE_UNWANTED, /* another server should vote in place of this one */
 };
 

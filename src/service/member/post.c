@@ -327,7 +327,7 @@ static void dial(struct post *post)
 {
 	post->state = POST_DIALLING;
 	post->connection = connection_of_post(post);
-	set_patience(post); /* a host that is gone may not even refuse */
+	set_patience(post); /* a host that is gone may not even refuse the connection */
 }
 
 static void need(struct post *post)

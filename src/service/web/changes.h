@@ -12,7 +12,7 @@
 
 enum { CHANGES_A_SECOND = 50 };
 
-/* All zero means empty. */
+/* A struct of zeros has no changes. */
 struct changes {
 	json_t *events; /* the events of the next bundle, or NULL */
 	uint64_t more;  /* how many events were left out of the next bundle */
