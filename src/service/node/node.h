@@ -171,11 +171,11 @@ struct node_member {
  * they hold (NODE_LOST). Waiting clients go on waiting for a later view that includes this node
  * (after node_rejoin).
  *
- * Returns 0 or BATON_EVIEW. BATON_EVIEW means that the topology or the algorithm does not suit that
- * many members (edges: and grid:RxC fix their number), or that the view itself is malformed (too
- * many members, a name that occurs twice, is too long or empty, an epoch of 0 or above
- * NODE_EPOCH_MAX). A view that is only unsuitable begins all the same, but neither this node nor
- * any other member serves in it. A malformed view changes nothing.
+ * Returns 0, BATON_EVIEW or BATON_ESTOPPED. BATON_EVIEW means that the topology or the algorithm
+ * does not suit that many members (edges: and grid:RxC fix their number), or that the view itself
+ * is malformed (too many members, a name that occurs twice, is too long or empty, an epoch of 0 or
+ * above NODE_EPOCH_MAX). A view that is only unsuitable begins all the same, but neither this node
+ * nor any other member serves in it. A malformed view changes nothing.
  */
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now);
@@ -187,8 +187,8 @@ int node_view(struct node *node, uint64_t epoch, const struct node_member *membe
  */
 void node_floor(struct node *node, uint64_t floor);
 
-/* Gives the node a new incarnation. Returns BATON_EVIEW if the node is in a view, or if the
- * incarnation is not greater than its last. */
+/* Gives the node a new incarnation. Returns 0; BATON_EVIEW if the node is in a view, or if the
+ * incarnation is not greater than its last; or BATON_ESTOPPED. */
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
 
 /* A view as the voters have agreed on it. */
