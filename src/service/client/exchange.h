@@ -42,15 +42,16 @@ int exchange_open(struct exchange *exchange, const char *address, struct secure_
 /* Closes the connection, if it is open. */
 void exchange_close(struct exchange *exchange);
 
-/* Sends a command. Returns 0, BATON_ECONNECTION, or BATON_EMEMORY (then nothing was sent). */
+/* Sends a command. Returns 0, BATON_ECONNECTION, BATON_EACCESS (TLS has failed), or BATON_EMEMORY
+ * (then nothing was sent). */
 int exchange_send(struct exchange *exchange, const struct word *words, size_t words_count,
                   struct why *why);
 
 /*
  * Receives the next reply, which the caller frees with freeReplyObject. Waits for `timeout_ms`
  * milliseconds; negative: without limit; 0: not at all. Returns 1; 0 if nothing came in time; or
- * BATON_ECONNECTION, BATON_EPROTOCOL or BATON_EMEMORY, after which no more can be read from this
- * connection.
+ * BATON_ECONNECTION, BATON_EACCESS (TLS has failed), BATON_EPROTOCOL or BATON_EMEMORY, after which
+ * no more can be read from this connection.
  */
 int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply **ret_reply,
                      struct why *why);

@@ -90,7 +90,7 @@ struct bulletin {
 };
 
 bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulletin);
-/* Returns the next member of the view. `renewed` of the seat is not set. */
+/* Returns the next member of the view, or false at the end. `renewed` of the seat is not set. */
 bool bulletin_next_seat(struct bulletin_list *list, struct seat *ret_seat);
 bool bulletin_next_prospect(struct bulletin_list *list, struct prospect *ret_prospect);
 void bulletin_write_ack(struct out *out, uint64_t incarnation, uint64_t number);

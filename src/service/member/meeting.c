@@ -173,9 +173,9 @@ static void stop(struct meeting *meeting, const char *why)
 	outcome->effect.stop = outcome->text;
 }
 
-/* Returns a charter that a connected node has sent. If `cluster` is given, it must be the charter
- * of that cluster. Otherwise it must come from a node that this member has dialled: a node that has
- * dialled this member may belong to another cluster that knows this address. */
+/* Returns a charter that a connected node has sent, or NULL. If `cluster` is given, it must be the
+ * charter of that cluster. Otherwise it must come from a node that this member has dialled: a node
+ * that has dialled this member may belong to another cluster that knows this address. */
 static const struct charter *find_charter(const struct meeting *meeting,
                                           const struct cluster_id *cluster)
 {

@@ -175,7 +175,8 @@ const struct certificate_holder *tls_holder(const struct tls *tls)
 
 /* --- what went wrong --- */
 
-/* Returns what is wrong with the other side's certificate. */
+/* Returns what is wrong with the other side's certificate; NULL: nothing, or nothing that has a
+ * text here. */
 static const char *verdict_text(const SSL *ssl)
 {
 	switch (SSL_get_verify_result(ssl)) {

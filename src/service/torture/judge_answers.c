@@ -42,7 +42,7 @@ void judge_campaign_ended(struct run *run, int32_t campaign)
 }
 
 /* Returns the campaign that has led ever since the client asked, and that all members know as the
- * leader. */
+ * leader; NULL: there is none. */
 static const struct campaign *must_be_told(const struct run *run, const struct visitor *client)
 {
 	int32_t inside = run->locks[client->lock].inside;
