@@ -216,7 +216,7 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 
 /*
  * A log that runs ahead. A leader that lies may send entries and never say that they are committed.
- * No snapshot replaces them then, and the log grows as long as the disk lasts. A correct leader is
+ * No snapshot replaces them then, and the log grows until the disk is full. A correct leader is
  * ahead of what a follower has applied by less than two snapshots. Entries beyond the limit are cut
  * off the message, as if the leader had sent fewer; it sends them again.
  */

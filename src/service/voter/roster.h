@@ -1,8 +1,8 @@
 /*
  * The servers of the log with their names. The log itself has only an id and an address for each
  * server, and allows each address only once. But a member that lost its disk comes back as another
- * server at the same address. So the text that the log has as an address, the place, is "ID ADDRESS
- * NAME".
+ * server at the same address. So the log's address of a server, called its place, is the text "ID
+ * ADDRESS NAME".
  */
 #ifndef VOTER_ROSTER_H
 #define VOTER_ROSTER_H
