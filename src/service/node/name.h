@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns a hash that is the same at all members. Whoever chooses names can make as many with the
- * same hash as he likes, so it decides only on what has few values: homes and paces. */
+/* Returns a hash that is the same at all members. A client can choose many names with the same
+ * hash, so the hash decides only on what has few values: homes and paces. */
 uint64_t name_hash(const void *name, size_t size);
 /* Returns the hash for tables of this node. Without the secret, nobody can choose names that would
  * make searches in a table slow. */

@@ -102,7 +102,7 @@ void session_set_user(struct session *session, struct node_user *user);
 /* See node_session_stay. */
 void session_stay(struct session *session);
 
-/* Call it when the session begins (1) or ceases (-1) to hold a lock or to wait for it. */
+/* Call it when the session begins (1) or ceases (-1) to wait for a lock. */
 static inline void session_count_lock(struct session *session, int change)
 {
 	if (session->user != NULL)

@@ -34,7 +34,7 @@ bool table_is_stale(const struct node *node)
 	return node->table.count - node->lives.count > node->limits.locks / STALE_ONE_IN;
 }
 
-/* 32 bits of a hash. The lowest decide where a search begins. */
+/* Returns 32 bits of the hash of a name. The lowest bits decide where a search begins. */
 static uint32_t tag_of(const struct node *node, struct slice name)
 {
 	return (uint32_t)name_key(name.bytes, name.size, node->secret);
@@ -149,7 +149,7 @@ static void uncount_name(struct node_user *user)
 		LIST_REMOVE(user, named);
 }
 
-/* All users without names: what they refer to is dropped. */
+/* Sets the names of all users to 0, before the table is renewed or freed. */
 static void forget_users(struct node *node)
 {
 	while (!LIST_EMPTY(&node->table.users)) {

@@ -14,7 +14,7 @@ struct table {
 	struct lock **locks;
 	/* The number of entries, a power of two or 0; and how many of them are used. */
 	uint32_t size, count;
-	LIST_HEAD(, node_user) users; /* the users who have names */
+	LIST_HEAD(, node_user) users; /* the users whose `names` is not 0 */
 };
 
 /* Finds a lock. Returns NULL if there is no such lock. */
@@ -22,15 +22,17 @@ struct lock *table_find(const struct node *node, struct slice name);
 /* Adds a lock that is not there yet. The caller checks the limit (table_has_room). */
 struct lock *table_add(struct node *node, struct slice name);
 struct lock *table_get(struct node *node, struct slice name);
-/* Forgets a lock that counts among the names of the user `maker`, or, if NULL, of nobody. */
+/* Forgets a lock, which then no longer counts among the names of the user `maker`; NULL: it counted
+ * for nobody. */
 void table_drop(struct node *node, struct lock *lock, struct node_user *maker);
-/* The lock, which has a live part, counts among the names of this user. `user` may be NULL. */
+/* Makes the lock, which has a live part, count among the names of this user. `user` may be NULL. */
 void table_count_name(struct node *node, struct live *live, struct node_user *user);
 /*
- * May this user add a lock? When others have only an eighth of the table left, a user may not if it
- * has already left more locks behind than its part of that eighth, which it shares with the users at
- * all members: the algorithm may make each member keep the locks of all. Without this, a user who
- * takes ever new names would fill the tables and keep everybody from new locks.
+ * May this user add a lock? While more than an eighth of the table is free, always. The last eighth
+ * is shared by the users at all members, because the algorithm may make each member keep the locks
+ * of all. There, a user who keeps more names that it does not hold than its part of the eighth may
+ * add none. Otherwise a user who takes ever new names would fill the tables and keep everybody from
+ * new locks.
  */
 bool table_has_room_for(const struct node *node, const struct node_user *user);
 /* Begins a new epoch: drops all states, and all locks that have no live part. */

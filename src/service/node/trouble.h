@@ -9,8 +9,8 @@ struct node;
 /* Call it when this epoch's numbers or tables are used up: proposes to end the epoch, repeatedly
  * until it has ended. */
 void trouble_bump(struct node *node);
-/* The same for the sake of one user, who may be the only one to need it: not before the epoch has
- * lasted as long as a lease, because a new epoch interrupts everybody. */
+/* Like trouble_bump, but for one user, who may be the only one to need a new epoch. Does nothing
+ * before the epoch has lasted as long as a lease, because a new epoch interrupts everybody. */
 void trouble_bump_for_user(struct node *node);
 /* Proposes that the epoch end, and sets the time of the next proposal. */
 void trouble_propose(struct node *node);
