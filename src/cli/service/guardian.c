@@ -22,8 +22,8 @@
  * guardian makes when it ends. */
 enum { WAKE_MS = 5, WAKES_MAX = 100 };
 
-/* If fewer looks at all processes than this fit into the margin, it may be too short for these
- * processes to end. */
+/* Looking at all processes once must take less than the margin divided by this. Otherwise the
+ * margin may be too short for the processes to end. */
 enum { LOOKS_PER_MARGIN = 10 };
 
 struct guardian {
@@ -150,7 +150,7 @@ static void kill_all(struct guardian *guardian)
 	kill_after(guardian, guardian->ending.pause_ms);
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void on_child(struct guardian *guardian)
 {
@@ -219,8 +219,8 @@ static void stop_command(struct guardian *guardian)
 	struct holding *holding = guardian->holding;
 
 	if (holding_time_to_stop_ms(holding) == 0) {
-		/* It is late, because this process did not run. So kill before doing anything
-		 * else. */
+		/* No time to stop is left, because this process did not run for a while. So kill
+		 * before doing anything else. */
 		kill_all(guardian);
 		if (guardian->ending.refused == 0)
 			holding_say(holding,
@@ -240,8 +240,9 @@ static void stop_command(struct guardian *guardian)
 		refused = guardian->ending.command;
 	signal_command(guardian,
 	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
-	/* Killing many processes takes about as long as looking at them, and the last process must
-	 * be gone in time. They also need time to end, several times as much. */
+	/* Killing all processes takes about as long as looking at them, so begin earlier by that
+	 * time. The processes need several times as much to end. If the margin is too short for
+	 * that, the node must not grant the lock when the grace is over. */
 	if (look_ms > holding_margin_ms(holding) / LOOKS_PER_MARGIN)
 		ending_stay(&guardian->ending);
 	int64_t stop_ms = holding_time_to_stop_ms(holding) - look_ms;
@@ -296,7 +297,8 @@ static void act_on_loss(struct guardian *guardian)
 		stop_command(guardian);
 }
 
-/* Call it if `baton run` was stopped or killed while it read: the news may have been a loss. */
+/* Acts as if the lock were lost. `baton run` was stopped or killed while it read from the node, and
+ * may have read of a loss. */
 static void suppose_loss(struct guardian *guardian)
 {
 	guardian->holding->end_ns = clock_boot_ns();
@@ -305,10 +307,10 @@ static void suppose_loss(struct guardian *guardian)
 }
 
 /*
- * Takes over a loss that `baton run` has read and noted, because this process was stopped. If it is
- * continued before `baton run` has killed it, it does the rest of the work too. It cannot learn of
- * the loss in another way, and would take the end of the command, which got SIGTERM from `baton
- * run`, for an end by itself. Returns true if it has taken over a loss now.
+ * Takes over a loss that `baton run` has read and noted while the guardian was stopped. A guardian
+ * that is continued before `baton run` has killed it does the rest of the work too. The guardian
+ * cannot learn of the loss in another way. Without this it would believe that the command, which
+ * got SIGTERM from `baton run`, ended by itself. Returns true if there was such a loss.
  */
 static bool take_over_loss(struct guardian *guardian)
 {
@@ -392,9 +394,9 @@ static bool is_over(struct guardian *guardian)
 }
 
 /*
- * Call it if the work seems to be over. Returns true if it is, and tells `baton run` so. Returns
- * false if `baton run` has read of a loss since this process looked. `baton run` reads nothing
- * afterwards: this process does not end its own reading.
+ * Call this if the work seems to be over. If it is, tells `baton run` so and returns true. Returns
+ * false if `baton run` has read of a loss in the meantime, or may have. After true, the guardian
+ * stays the reader, so that `baton run` reads nothing more from the node.
  */
 static bool settle(struct guardian *guardian)
 {
@@ -507,7 +509,8 @@ int guardian_run(struct holding *holding, struct shared *shared, int channel, pi
 	        .ending = {.holding = holding, .spared = &none, .status = SIGKILL}};
 	sigset_t child_signal;
 
-	/* Whoever does not kill this process together with `baton run` must know it by its name. */
+	/* The guardian of an outer run, which spares this process at first, recognises it by this
+	 * name. */
 	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	terminal_open(&guardian.terminal);
 	setpgid(0, 0);

@@ -58,14 +58,14 @@ enum {
 
 enum reader { READER_NONE, READER_GUARDIAN, READER_RUN };
 
-/* Memory that both share: what the guardian has done so far, wherever it was stopped or killed; and
- * the loss of the lock, whoever has read of it. */
+/* Memory that both processes share. It has what the guardian has done so far, in case it is stopped
+ * or killed; and the loss of the lock, no matter which of the two has read of it. */
 struct shared {
 	_Atomic pid_t command; /* the process of the command; 0: not started */
 	_Atomic bool ended;    /* the command was reaped */
 	_Atomic int status;    /* the wait status of the command, if it was reaped */
-	/* Who reads from the node, and may not have noted yet what it has read; enum reader. What
-	 * one of the two has read, the other cannot read again. */
+	/* The process that reads from the node, and may not have noted yet what it has read: an
+	 * enum reader. If one of the two has read something, the other cannot read it again. */
 	_Atomic int reader;
 	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant
 	 * of this program, at the same address in both processes. */

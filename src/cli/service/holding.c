@@ -23,20 +23,20 @@ enum {
 	 * this much later, it does not answer, and nobody knows whether the lock is free. */
 	WAIT_MARGIN_MS = 2000,
 	NOWAIT_MS_MAX = 3000,
-	RETRY_MS = 100, /* how often to look for a node */
-	/* How often to check whether a wait without limit still has a node. If it has none twice in
-	 * a row, the user is told. */
+	RETRY_MS = 100, /* the time between two attempts to reach a node */
+	/* The time between two checks whether a wait without limit still has a node. If it has none
+	 * twice in a row, the user is told. */
 	LOOK_S = 2,
 	RELEASE_MS_MAX = 1000,
 	REPORT_MS_MAX = 1000, /* how long the line of --status-fd may wait for a reader */
-	/* How many descriptors are needed for connections, signals, timers and the guardian, and
-	 * some more. */
+	/* The number of descriptors that connections, signals, timers and the guardian need, with
+	 * some in reserve. */
 	DESCRIPTORS = 16,
 	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
 	 * which the last process of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
-	/* The longest grace over TCP. It is shorter, because there the end of the lease has to be
-	 * asked for. */
+	/* The longest grace over TCP. It is shorter, because over TCP it takes time to ask the node
+	 * when the lease ends. */
 	GRACE_PERCENT_MAX_REMOTE = 30,
 };
 
@@ -570,8 +570,9 @@ static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
 
-	/* That the lock is busy is not an error, as with flock: the exit code tells it. The library
-	 * got only the rest of the time; the message shows the whole time that the user gave. */
+	/* As with flock, a busy lock is not an error, and only the exit code tells of it. This
+	 * message shows the whole time that the user gave; the library was given only the rest of
+	 * it. */
 	if (error == BATON_ETIMEOUT && words->verbose)
 		holding_say(holding, "'%s' was not free within %lld ms", words->name,
 		            (long long)words->timeout_ms);
