@@ -29,7 +29,7 @@ enum { ELECTION, ANSWER, COORDINATOR, MESSAGES_COUNT };
 enum { PATIENCE }; /* the only timer */
 
 /*
- * How long to wait, in multiples of the bound on message delays. An ELECTION and its ANSWER take
+ * The times to wait, in multiples of the bound on message delays. An ELECTION and its ANSWER take
  * one bound each. The greatest process that is alive is asked within one bound of the beginning,
  * because everybody asks all processes above itself. It waits two bounds for ANSWERs that cannot
  * come, and its COORDINATOR takes one more: 1 + 2 + 1. No chain is longer, no matter how many

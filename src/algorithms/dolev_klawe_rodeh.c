@@ -18,9 +18,9 @@
  *
  * `--param variant=peterson2` is one of the refinements that section 5.5.2 only names: Peterson's
  * algorithm with 1.44 n log n messages, where a process sends one message in each stage. In odd
- * stages (FIRST) a number must be greater than the one before it on the ring, in even stages
- * (SECOND) greater than the one after it. It is a reconstruction, because the documents do not
- * describe it; see the page.
+ * stages (FIRST) a number survives if it is greater than the one before it on the ring, in even
+ * stages (SECOND) if it is greater than the one after it. It is a reconstruction, because the
+ * documents do not describe it; see the page.
  *
  * `--param types=off` leaves out the type of a message, which the chapter calls redundant. Then
  * FIRST and SECOND are both NUMBER, and only n different messages are needed.

@@ -20,8 +20,8 @@
  * - "if respOK then state <- lost" is "if not respOK" (printed:respok).
  * - "received (candidature, number, lgmax)" carries lg too, as the declaration of the message says.
  * - "wait nresp = 2" also ends when the state is no longer candidate: the elected process gets its
- *   two candidatures back and no response, and a process that has lost need not wait. nresp is
- *   nbresp.
+ *   two candidatures back and no response, and a process that has lost need not wait. nresp and
+ *   nbresp are the same variable.
  * - winner is 0 (nobody) at first. The elected process does not "pass" ENDED, which it did not
  *   receive, but sends it on in the direction in which its candidature came; ENDED stops there
  *   again, after n messages, because winner = number.
@@ -54,7 +54,8 @@ struct state {
 	uint64_t lgmax;  /* how far a candidate asks; 0 if the process is not a candidate */
 	uint32_t winner; /* the number of the elected process; 0: not known */
 	uint8_t state;   /* how far the process is in the election: an enum position */
-	/* How many responses of this round have come: 0 or 1, because the second ends the round. */
+	/* The number of responses of this round that have come: 0 or 1, because the second ends the
+	 * round. */
 	uint8_t nbresp;
 	uint8_t respOK;
 	uint8_t padding;

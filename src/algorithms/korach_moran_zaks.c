@@ -88,8 +88,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
  * its links lead, so any order must work, even a different one in each process. Without a seed the
  * nearest place comes first, to the right and to the left in turn, so that all places are alike
  * (the checker treats arrangements that differ by a rotation as one). With a seed each process has
- * an order of its own: it begins at a random link and goes on by a random distance. Up to four
- * processes that gives every order.
+ * an order of its own: it begins at a random link and goes on by a random distance. With up to four
+ * processes, every order is possible.
  */
 static uint32_t link_of(const struct site *site, uint32_t k)
 {

@@ -44,8 +44,8 @@ struct request {
 	uint8_t padding[3];
 };
 
-/* What the last message from a member of the committee said. A node keeps this for each member
- * while it waits or is inside. */
+/* The vote of a member of the committee, as its last message gave it. A node keeps one for each
+ * member while it waits or is inside. */
 enum vote {
 	VOTE_NONE,
 	VOTE_LOCKED,

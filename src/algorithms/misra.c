@@ -16,10 +16,10 @@
  * would believe that it is lost. A token may be lost, but the other one must then survive a whole
  * turn.
  *
- * What a meeting is. PING stays at a process that is in its critical section; PONG is always passed
- * on at once. So the two meet when PONG arrives at the process that holds PING, and at a process
- * that makes one of them again. Two tokens that pass through the same process one after the other
- * do not meet, even at the same instant.
+ * Meetings. PING stays at a process that is in its critical section; PONG is always passed on at
+ * once. So the two meet when PONG arrives at the process that holds PING, and at a process that
+ * makes one of them again. Two tokens that pass through the same process one after the other do not
+ * meet, even at the same instant.
  *
  * Departures.
  * - The numbers are 1..n+1. "Modulo (n+1)" would make nbping 0, which equals nbpong, and which is

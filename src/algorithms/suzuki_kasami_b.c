@@ -461,7 +461,8 @@ static bool counts_are_within_a_round(const struct site *site, const void *state
 	       (node->ReplyCount == 0 || ends_round(site, node->RN[site->self - 1]));
 }
 
-/* Where the privilege is: at its holder, or on its way to a node. Neither is set if it was lost. */
+/* The place of the privilege: at its holder, or on its way to a node. Neither is set if the
+ * privilege was lost. */
 struct privilege {
 	const struct state *holder;
 	uint32_t to;
