@@ -189,7 +189,7 @@ static bool check_cycles(struct check *check)
 	return true;
 }
 
-/* Returns those of the given types that no sent message had. */
+/* Returns the types among these of which no message was ever sent. */
 static uint64_t find_never_sent(const struct model *model, uint64_t types)
 {
 	for (uint32_t i = 0; i < model->letters.count; i++)

@@ -22,7 +22,7 @@ struct check_options {
 	/* Messages with the token may be lost. If there were several tokens at the start, one is
 	 * always left. */
 	bool lose_token;
-	struct faults faults; /* what else may go wrong */
+	struct faults faults; /* the faults that may happen, besides the loss of a token */
 	enum sought sought;   /* mutual exclusion: which violations end the search */
 	uint64_t states_max;
 	uint64_t memory_max; /* how much memory the search may use, in bytes */
@@ -82,8 +82,9 @@ struct check_result {
 
 void check_run(const struct check_options *options, struct check_result *ret_result);
 /*
- * Checks an election: every non-empty set of initiators and, up to five nodes, every arrangement up
- * to rotation, unless the words name one. The figures are sums over all of these. options->setup
+ * Checks an election. Up to ELECTIONS_SETS_MAX nodes, tries every non-empty set of initiators; up
+ * to ELECTIONS_ARRANGED_MAX nodes, also every arrangement up to rotation. If the words name a set
+ * or an arrangement, only that one is tried. The figures are sums over all of these. options->setup
  * and options->entries are ignored. Returns 0, or -1 and a problem.
  */
 int check_elections(const struct setup_words *words, const struct check_options *options,

@@ -97,7 +97,8 @@ static int check_one(struct tally *tally)
 	return 0;
 }
 
-/* Checks every non-empty set of initiators that are alive, or only the set that was given. */
+/* Checks every non-empty set of initiators that are alive; or only the set that was given or, with
+ * more than SETS_MAX nodes, the default. */
 static int check_sets(struct tally *tally, uint32_t nodes)
 {
 	char list[SETS_MAX * 3 + 1];
@@ -144,7 +145,8 @@ static bool permute(uint32_t *numbers, uint32_t count)
 	return true;
 }
 
-/* Checks every arrangement up to rotation: identifier 1 stays at place 1. */
+/* Checks every arrangement up to rotation: identifier 1 stays at place 1. Checks only the one that
+ * was given or, with more than ARRANGED_MAX nodes, the default. */
 static int check_arrangements(struct tally *tally, uint32_t nodes)
 {
 	uint32_t numbers[ARRANGED_MAX] = {1, 2, 3, 4, 5};

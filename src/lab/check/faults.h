@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which nodes may crash. */
+/* The nodes that may crash. */
 enum victim {
 	VICTIM_ANY,
 	VICTIM_HOLDER,    /* a node that is inside, or has the token */
@@ -31,7 +31,7 @@ struct faults {
 	uint32_t rewires_max;
 };
 
-/* Which violations end the search. */
+/* The violations that end the search. */
 enum sought {
 	SOUGHT_ANY,
 	SOUGHT_TWO_INSIDE,

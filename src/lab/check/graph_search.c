@@ -25,7 +25,7 @@ struct inquiry {
 	uint64_t *edge;        /* [state]: the next edge to follow */
 	uint32_t *stack, *calls;
 	uint32_t stack_count, calls_count, index_next;
-	uint32_t looked; /* how many calls there were since the limits were last checked */
+	uint32_t looked; /* calls of is_over since the limits were last checked */
 	/* Among the states on fair cycles found so far, the one nearest to the start. */
 	uint32_t nearest;
 	struct actions actions;

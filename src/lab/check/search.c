@@ -9,7 +9,7 @@
 /* A round should be short enough for the cache to hold what a thread finds, and long enough that
  * threads seldom wait for each other. */
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
-/* How far a thread may exceed its budget in a round. */
+/* The number of actions by which a thread may exceed its budget in a round. */
 enum { ROUND_SLACK = 4096 };
 /* Memory that is not counted elsewhere: the program with its libraries, and what each thread may
  * take in a round. */

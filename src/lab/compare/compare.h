@@ -147,7 +147,7 @@ struct comparison {
 	size_t rows_count;
 	struct compare_left_out *left_out;
 	size_t left_out_count;
-	/* How many claims have each verdict: all claims, and our own among them. */
+	/* The number of claims with each verdict: of all claims, and of our own among them. */
 	size_t verdict_counts[CLAIM_UNMEASURED + 1];
 	size_t rule_counts[CLAIM_UNMEASURED + 1];
 	bool violated; /* a claim that ought to hold does not, or a run went wrong */

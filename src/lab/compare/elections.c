@@ -8,7 +8,7 @@
 
 static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
 
-/* How the identifiers are placed around the ring, in the ring's direction. */
+/* Ways to place the identifiers around the ring, in the ring's direction. */
 enum arrangement {
 	INCREASING,
 	DECREASING,

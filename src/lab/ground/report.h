@@ -1,5 +1,5 @@
 /*
- * How numbers are written in reports.
+ * Turns numbers into JSON for reports.
  */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H

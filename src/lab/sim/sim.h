@@ -55,7 +55,8 @@ struct range {
 	uint64_t min, max;
 };
 
-/* How many messages one entry takes. Only under light load can messages be told apart by entry. */
+/* The numbers of messages that entries take. Only under light load is it known to which entry a
+ * message belongs. */
 struct sim_entry_messages {
 	struct range all;   /* messages for an entry, over all entries */
 	struct range asked; /* messages for an entry that took at least one message */

@@ -35,7 +35,7 @@ struct sim {
 	struct arena *arena;       /* bodies of messages too long for an event */
 	struct channels *channels; /* FIFO: when the last message of each channel arrives */
 	struct samples *responses; /* times from request to entry */
-	/* When nodes wish to enter; NULL until a run has the load wishes:RATE. */
+	/* The times at which nodes wish to enter; NULL until a run has the load wishes:RATE. */
 	struct wishes *wishes;
 	/* Gives delays, losses and everything else that is random, except wishes. */
 	struct random random;

@@ -1,6 +1,6 @@
 /*
- * What one slow node costs the others. The same run is made twice, without the slow node and with
- * it, and the waiting times are compared.
+ * Measures what one slow node costs the others. The same run is made twice, without the slow node
+ * and with it, and the waiting times are compared.
  */
 #ifndef LAB_SLOW_H
 #define LAB_SLOW_H

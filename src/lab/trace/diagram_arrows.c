@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where an arrow is drawn. If it is not bent, the control point is its middle. */
+/* The curve along which an arrow is drawn. If it is not bent, the control point is its middle. */
 struct course {
 	double x1, y1, x2, y2;
 	double control_x, control_y;

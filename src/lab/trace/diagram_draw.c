@@ -190,7 +190,8 @@ static void write_fault(struct drawing *page, const struct mark *mark)
  * algorithm. */
 static void write_timer(struct drawing *page, const struct mark *mark)
 {
-	/* Above the line, so that neither a bar nor a mark of the same time covers it. */
+	/* The sign is above the line, so that neither a bar nor a mark of the same time covers
+	 * it. */
 	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node) - 13;
 	bool pauses = page->diagram->setup->network.algorithm->pauses;
 
@@ -446,8 +447,8 @@ static void free_drawing(struct drawing *page)
 	free(page->cuts);
 }
 
-/* How bad the places of labels may be on average, by the measure of labels_cost. If they are worse,
- * the picture gets more room. */
+/* The greatest mean cost of the places of labels (labels_cost). If it is exceeded, the picture gets
+ * more room. */
 static const double CROSSED_MOST = 0.22;
 
 void diagram_draw_picture(const struct diagram *diagram, struct text *svg)

@@ -1,5 +1,5 @@
 /*
- * What a diagram remembers of a run until it is drawn.
+ * The data that a diagram keeps about a run until it is drawn.
  */
 #ifndef LAB_DIAGRAM_DRAW_H
 #define LAB_DIAGRAM_DRAW_H

@@ -13,7 +13,7 @@
 
 enum { LEGEND_LINE = 17 };
 
-/* Where the next entry of the legend begins. */
+/* The place where the next entry of the legend begins. */
 struct legend_place {
 	double x, y;
 };

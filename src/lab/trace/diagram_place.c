@@ -166,7 +166,8 @@ void drawing_write_label(struct drawing *page, const char *class, const char *te
 
 void drawing_label_near(struct drawing *page, const char *text, double x, double y)
 {
-	/* Below and to the right first, where no bar is; then the other corners, then further. */
+	/* Try below and to the right first, where no bar is; then the other corners, then places
+	 * further away. */
 	static const signed char corners[][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
 	struct box best = {0};
 	double best_cost = -1;

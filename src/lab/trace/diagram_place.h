@@ -1,6 +1,6 @@
 /*
- * Where things are in a diagram: what time and which node is drawn where, and how a wide picture is
- * cut into strips.
+ * The layout of a diagram: where each time and each node is drawn, and how a wide picture is cut
+ * into strips.
  */
 #ifndef LAB_DIAGRAM_PLACE_H
 #define LAB_DIAGRAM_PLACE_H
@@ -49,11 +49,12 @@ struct drawing {
 	/* The factor by which events are further apart than usual, so that labels find a place. The
 	 * distance between lines (`lane`) grows half as much. */
 	double room;
-	struct labels labels; /* what labels keep away from */
-	uint32_t unlabelled;  /* arrows without their whole label, which would cover something */
-	uint32_t labelled;    /* arrows that should have a label, including `unlabelled` */
-	double crossed;       /* the sum of how bad the places of the arrows' labels are */
-	bool leaves;          /* a node is drawn that has left but is not idle yet */
+	struct labels labels; /* the things that labels keep away from */
+	uint32_t unlabelled;  /* the number of arrows whose whole label would cover something */
+	/* The number of arrows that should have a label, including `unlabelled`. */
+	uint32_t labelled;
+	double crossed; /* the sum of the costs (labels_cost) of the arrows' labels */
+	bool leaves;    /* a node is drawn that has left but is not idle yet */
 };
 
 /* Places the times, and cuts the picture into strips. `diagram`, `lane` and `room` must be set. The

@@ -1,5 +1,5 @@
 /*
- * How a diagram looks: its style sheet, and the colour of each type of message.
+ * The look of a diagram: its style sheet, and the colour of each type of message.
  */
 #ifndef LAB_DIAGRAM_STYLE_H
 #define LAB_DIAGRAM_STYLE_H

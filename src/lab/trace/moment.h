@@ -24,7 +24,7 @@ struct moment {
 	const uint32_t *learned;  /* [node - 1]: the leader that the node knows, or 0 */
 	const uint32_t *cut_ends; /* [2k], [2k + 1]: the ends of a link that is cut */
 	size_t cut_ends_count;
-	const char *subtitle;  /* says which moment it is */
+	const char *subtitle;  /* a line that says which moment is shown */
 	const char *violation; /* a sentence about the property that is violated now, or NULL */
 };
 

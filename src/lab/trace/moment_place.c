@@ -4,7 +4,7 @@
 
 enum { SPACE_X = 132, SPACE_Y = 112, MARGIN = 64, HALF_LABEL = 60 };
 
-/* How many straight pieces stand for a curve when its distance from other things is computed. */
+/* A curve counts as this many straight pieces when its distance from other things is computed. */
 enum { PIECES = 16 };
 
 /* --- nodes --- */

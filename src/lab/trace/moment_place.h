@@ -1,6 +1,6 @@
 /*
- * Where things are in the picture of a moment: the nodes, and the arrows of variables, which keep
- * away from nodes that they do not name.
+ * The layout of the picture of a moment: the places of the nodes and the arrows of variables, which
+ * keep away from nodes that they do not name.
  */
 #ifndef LAB_MOMENT_PLACE_H
 #define LAB_MOMENT_PLACE_H
@@ -26,7 +26,7 @@ struct canvas {
 	uint32_t nodes;
 	struct point at[MOMENT_NODES_MAX]; /* [node - 1]: where the node is */
 	double width, height;              /* the part of the picture with the nodes */
-	struct labels labels;              /* what labels keep away from */
+	struct labels labels;              /* the things that labels keep away from */
 };
 
 /* Places the nodes, and sets width and height. */
