@@ -434,8 +434,8 @@ static int check_memory(const struct sim_options *options, struct problem *probl
 	                   memory_text(options->memory_max, most));
 }
 
-/* What run_once returns for a run that could not be finished, because of bad input or because a
- * limit was reached. */
+/* Results of run_once for a run that could not be finished, because of bad input or because a limit
+ * was reached. */
 enum { RUN_BAD = -1, RUN_LIMITED = -2 };
 
 static int give_up_memory(uint64_t seed, const struct sim_options *options,

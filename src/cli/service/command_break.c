@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How often to check whether the holder has stopped. */
+/* The time between two checks whether the holder has stopped. */
 enum { LOOK_MS = 20 };
 
 static const struct option options_long[] = {
@@ -68,9 +68,9 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 }
 
 /*
- * A holder that asked for time to stop gets that time, and nobody else is let in before it has
- * stopped. Waits for this, at most one lease, and prints a message if it takes longer. Returns true
- * if the holder is gone.
+ * Waits until the holder has stopped, for at most one lease, and prints a message if it takes
+ * longer. A holder that asked for time to stop gets that time, and nobody else is let in meanwhile.
+ * Returns true if the holder is gone.
  */
 static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fence,
                             uint64_t lease_ms)

@@ -185,7 +185,7 @@ static int check_words(struct cert_words *words, int operands, struct problem *p
 	bool ca = kind == kinds;
 	if (operands != 2)
 		return problem_set(problem, "%s needs %s", *kind, ca ? "one folder" : "one name");
-	must(words->operand != NULL); /* there are two operands */
+	must(words->operand != NULL); /* the second of the two operands */
 	if (words->days == 0)
 		words->days = ca ? CA_DAYS : DAYS;
 	if (ca)

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-/* How often, and for how many leases, to check whether an order has been carried out. */
+/* The time between two checks whether an order has been carried out, and for how many leases to go
+ * on checking. */
 enum { LOOK_MS = 50, LEASES_MAX = 4 };
 
 /* A node waits ten seconds for the voters, then it answers that they have not confirmed the order. */

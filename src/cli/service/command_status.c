@@ -127,7 +127,7 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	printf("%s: %sepoch %lld, %s on %.40s\n", text_of(status, "node"),
 	       alone ? "a cluster of one, " : "", (long long)number_of(status, "epoch"),
 	       text_of(status, "algorithm"), text_of(status, "topology"));
-	/* Only who may see all locks is told these figures. */
+	/* Only a client that may see all locks is told these figures. */
 	if (json_is_object(messages)) {
 		printf("%lld grant%s, %lld message%s", (long long)grants, grants == 1 ? "" : "s",
 		       (long long)sent, sent == 1 ? "" : "s");

@@ -23,7 +23,8 @@ enum {
 	 * new processes could be made all the time. */
 	TREE_MAX = 1000,
 	PF_EXITING = 4, /* a flag of the kernel: the process has begun to end */
-	/* How many times all processes are read before guardians count as alone. */
+	/* All processes are read this many times before it counts as certain that only guardians
+	 * are left. */
 	ALONE_SEEN_MAX = 2,
 };
 
@@ -490,7 +491,7 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 		if (!may_signal(process->pid, 0) && is_same(process))
 			left.refused = process->pid;
 	}
-	/* Count one that was not found: there is no time to try all pids. */
+	/* Some were not found, and there is no time to try all pids: count them as one. */
 	if (found.incomplete)
 		left.count++;
 	free(found.list);
@@ -583,7 +584,7 @@ static bool has_ending_parent(const struct processes *all, const struct descenda
 	return false;
 }
 
-/* Looks once. */
+/* Does the work of descendants_inherit_guardian, with one look at all processes. */
 static bool inherits_guardian(void)
 {
 	struct processes all = list_tree();

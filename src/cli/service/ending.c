@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long to wait before the next round. Another round is needed because a process may have forked
- * in between. If a process may not be killed, rounds are less frequent. */
+/* Pauses before the next round. Another round is needed because a process may have forked in
+ * between. If a process may not be killed, rounds are less frequent. */
 enum { PAUSE_MS_MIN = 1, PAUSE_MS_URGENT = 8, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
 
-/* How many rounds in a row must find no process and reap no child, before nothing is left. */
+/* Nothing is left when this many rounds in a row have found no process and reaped no child. */
 enum { NONE_SEEN_MAX = 3 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
@@ -107,7 +107,8 @@ static int pause_max(struct ending *ending, bool refused)
 
 	if (refused)
 		return PAUSE_MS_REFUSED;
-	/* The second half of the margin is short, and nothing is gained by haste after it. */
+	/* In the second half of the margin, rounds must follow each other quickly. After the margin
+	 * haste gains nothing. */
 	bool urgent = ending->lost && passed >= 2 * patience && passed < 4 * patience;
 	return urgent ? PAUSE_MS_URGENT : PAUSE_MS_MAX;
 }

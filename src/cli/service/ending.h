@@ -31,7 +31,7 @@ struct ending {
 	pid_t refused;
 	/* The node was asked to keep the lock as long as this process is connected. */
 	bool stays;
-	/* The node was asked the same because processes need long to end. */
+	/* The node was asked to keep the lock because processes need long to end. */
 	bool late;
 };
 

@@ -1,5 +1,5 @@
 /*
- * How a new node gets its certificate with an invitation, before its daemon starts. Its key and its
+ * Gets a new node its certificate with an invitation, before its daemon starts. Its key and its
  * certificate stay in its data folder, so that its next start needs only --data.
  */
 #ifndef CLI_ENROL_H

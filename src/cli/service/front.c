@@ -147,11 +147,10 @@ static bool stands_still(pid_t pid)
 	       info.si_pid == pid || process_stopped(pid);
 }
 
-/* Returns how much time the guardian still has. By then, a guardian that knows of the loss must
- * have killed the command, or have tried again. Returns 0 if the time is over, and -1 if there is
- * no limit. The guardian has a quarter of the margin; or half of it if it is not stopped, because
- * it may have many processes to kill, and this process would have to begin again. The rest of the
- * margin is for this process. */
+/* Returns how much time a guardian that knows of the loss still has to kill the command, or to try
+ * again; 0 if the time is over, -1 if there is no limit. The guardian has a quarter of the margin;
+ * or half of it if it is not stopped, because it may have many processes to kill, and this process
+ * would have to begin again. The rest of the margin is for this process. */
 static int time_to_kill(const struct front *front)
 {
 	const struct shared *shared = front->shared;
@@ -175,8 +174,8 @@ static int time_to_wait(const struct front *front)
 }
 
 /*
- * Notes the loss for the guardian, which somebody may continue at any time. The time comes last: if
- * it is set, everything is. Wakes the guardian, in case it has no other reason to look.
+ * Notes the loss for the guardian, which somebody may continue at any time. lost_ns is set last: if
+ * it is set, everything else is. Wakes the guardian, in case it has no other reason to look.
  */
 static void share_loss(const struct front *front)
 {
@@ -431,8 +430,8 @@ static int replace_guardian(struct front *front)
 	take_over_loss(front);
 	const uint64_t until_ns = holding->end_ns;
 	signal_command(front, SIGTERM);
-	/* If it is late, kill before doing anything else. Otherwise continue the command: a stopped
-	 * command could not act on SIGTERM. */
+	/* If no time to stop is left, kill before doing anything else. Otherwise continue the
+	 * command: a stopped command could not act on SIGTERM. */
 	signal_command(front, clock_boot_ns() < until_ns ? SIGCONT : SIGKILL);
 	spared_note_orphans(&front->spared, front->guardian);
 	holding_say(holding,

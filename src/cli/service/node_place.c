@@ -337,7 +337,8 @@ int node_place_keep(const struct node_words *words, struct daemon_options *optio
 	bool written = file != NULL;
 	if (written) {
 		write_place(file, words);
-		/* whatever the umask: node_words_read_file refuses what others can write */
+		/* Set the mode whatever the umask is: node_words_read_file refuses a file that
+		 * others can write. */
 		written = fchmod(fileno(file), 0600) == 0 && fflush(file) == 0 &&
 		          fsync(fileno(file)) == 0;
 		written = fclose(file) == 0 && written && rename(fresh, path) == 0;

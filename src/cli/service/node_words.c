@@ -412,7 +412,7 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
 	size_t room = 0;
 	struct problem wrong;
 
-	/* The file decides who may do what. */
+	/* The file decides who may do what, so nobody else may be able to change it. */
 	if (ownership_judge(path, S_IFREG, "--config", problem) != 0)
 		return -1;
 	FILE *file = fopen(path, "re");
