@@ -210,8 +210,8 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 /*
  * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
  * somebody broke it, the node leaves, the node or the connection to it died, or the lease of the
- * node ends. If the lease is about to end, the descriptor becomes readable early enough for the
- * program to stop: before the end by the time of baton_grace plus a tenth of the lease. Without
+ * node ends. If the lease is about to end, the descriptor becomes readable while the program still
+ * has time to stop: the time of baton_grace and a tenth of the lease before the end. Without
  * baton_grace, it becomes readable only at the end. It can become readable for other reasons too;
  * baton_lost tells. Poll it for input; never read, write or close it. The descriptor stays the same
  * for the life of the handle, and stays readable until baton_lost has returned 0.
@@ -247,7 +247,7 @@ enum baton_reason {
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
- * Returns how many milliseconds ago the node told of the loss that baton_lost reported last. The
+ * Returns how many milliseconds ago the node reported the loss that baton_lost returned last. The
  * time of baton_grace counts from that moment, and part of it may be over, because this program may
  * have been stopped since. 0 means that the time is not known, as over TCP; there, nobody else gets
  * the lock before the end of the lease that baton_left showed.
@@ -280,9 +280,9 @@ int64_t baton_left(const struct baton *baton);
  * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
  * the lock until the program has closed the handle, or until this many milliseconds and a margin of
  * a tenth of the lease have passed. Over TCP, nobody else gets it before the last lease that the
- * library was told of has ended either, because the connection may have been cut. baton_watch
- * reports the end of a lease earlier by the same time. All this applies to the locks that this
- * handle acquires from now on, also after a reconnection.
+ * library was told of has ended either, because the connection may have been cut. The descriptor of
+ * baton_watch becomes readable this long, and that margin, before the end of a lease. All this
+ * applies to the locks that this handle acquires from now on, also after a reconnection.
  *
  * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30),
  * or one of the errors above.
@@ -407,9 +407,9 @@ enum baton_change {
  * answer twice, within 200 ms each time. The node at the other end of the connection counts as
  * silent if it has not answered for 3 s.
  *
- * Returns a change and whom it is about; 0 if there was none in time; or one of the errors above.
- * After BATON_ECONNECTION the last leader may no longer lead. The next call connects again and
- * reports who leads then. It does not report what happened in between.
+ * Returns a change, and in *ret_leader the leader that it is about; 0 if there was none in time; or
+ * one of the errors above. After BATON_ECONNECTION the last leader may no longer lead. The next
+ * call connects again and reports who leads then. It does not report what happened in between.
  */
 int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_leader *ret_leader);
 

@@ -22,7 +22,7 @@ static inline size_t buffer_size(const struct buffer *buffer)
 
 static inline const char *buffer_front(const struct buffer *buffer)
 {
-	/* C does not even allow to add 0 to NULL, and `bytes` is NULL in a buffer that was never
+	/* C does not even allow adding 0 to NULL, and `bytes` is NULL in a buffer that was never
 	 * used. */
 	return buffer->start != 0 ? buffer->bytes + buffer->start : buffer->bytes;
 }

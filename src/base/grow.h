@@ -1,6 +1,6 @@
 /*
- * Arrays that grow by half each time: appending stays cheap on average, and a large array does not
- * double.
+ * Arrays that grow by half of their size each time: appending stays cheap on average, and a large
+ * array does not double.
  */
 #ifndef BASE_GROW_H
 #define BASE_GROW_H

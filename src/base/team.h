@@ -16,8 +16,8 @@ struct team {
 	struct team_member *members;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* How many rounds have begun, and how many times a thread other than the caller has
-	 * finished its part of one. */
+	/* The number of rounds that have begun, and the number of parts of rounds that threads
+	 * other than the caller have finished. */
 	atomic_uint begun, ended;
 	unsigned rounds;
 	void (*work)(void *context, uint32_t member);

@@ -241,7 +241,7 @@ struct state_figure {
 	const struct state_arrow *arrows; /* the arrows of the figure; the last has a NULL number */
 };
 
-/* Where the rules that we implement come from. */
+/* The origin of the rules that we implement. */
 enum source {
 	SOURCE_PAPER,         /* the paper that published the algorithm */
 	SOURCE_ACCOUNT,       /* another document that describes the algorithm */
@@ -263,7 +263,7 @@ struct algorithm {
 	 * there are infinitely many states. NULL: nothing grows. `grows_unless` names a parameter:
 	 * any value but 0 bounds the growth. NULL: there is no such parameter. */
 	const char *grows, *grows_unless;
-	/* How numbers can be lowered, so that their growth does not matter; or NULL. */
+	/* Functions that lower numbers, so that their growth does not matter; or NULL. */
 	const struct differences *differences;
 	enum kind kind;
 	enum graph_class links; /* the weakest class of networks that the messages need */
