@@ -249,7 +249,7 @@ static void measure_time(const char *algorithm, uint32_t count)
 			struct entry *entry =
 			        find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_lock(&entry->mutex);
-			/* Search again: the node is not told either where the lock was found. */
+			/* Search again, because the node has to search for the lock again too. */
 			entry = find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_unlock(&entry->mutex);
 		}

@@ -1,6 +1,6 @@
-"""
-Documents wrapped evenly at 100 columns: paragraphs and items of lists are filled; tables, code, headings, pictures and quotations stay
-as they are. tools/wrap does this to files; tools that make documents do it before they write them.
+"""Wraps documents evenly at 100 columns: paragraphs and items of lists are filled; tables, code,
+headings, pictures and quotations stay as they are. tools/wrap does this to files; tools that make
+documents do it before they write them.
 """
 import re
 import textwrap

@@ -1,4 +1,5 @@
-// Makes the page: node web/build.mjs MODULES FOLDER: from the packages in MODULES into FOLDER, which already has baton.wasm and lines.json.
+// Makes the page: node web/build.mjs MODULES FOLDER. The packages are in MODULES. FOLDER already
+// has baton.wasm and lines.json, and gets the files of the page.
 //
 // It writes index.html, app.js, style.css, sources.json, tours.json, all of them also compressed (.br, .gz), page.html: everything in one file, and disk.js: what
 // the page fetches, for static files that are opened from disk.
@@ -17,7 +18,7 @@ const common = { bundle: true, minify: true, write: false, target: "es2022", log
 const script = esbuild.buildSync({ ...common, entryPoints: [join(here, "src/app.tsx")], format: "iife", jsx: "automatic", jsxImportSource: "preact" }).outputFiles[0].text;
 const style = esbuild.buildSync({ ...common, entryPoints: [join(here, "src/style.css")] }).outputFiles[0].text;
 
-// The algorithms as they are: what the page shows are lines of these.
+// The sources of the algorithms. The page shows lines of them.
 const algorithms = join(here, "../src/algorithms");
 const sources = {};
 for (const name of readdirSync(algorithms).sort()) if (name.endsWith(".c") && name !== "registry.c") sources[name] = readFileSync(join(algorithms, name), "utf8");

@@ -1,6 +1,6 @@
 /*
- * What a lock costs through sockets. Each figure is shown next to its yardstick in the same run:
- * bare programs of the same shape without any algorithm (bare.c), and Redis.
+ * Measures what a lock costs through sockets. Each figure is shown next to its yardstick in the
+ * same run: bare programs of the same shape without any algorithm (bare.c), and Redis.
  *
  *     bench_lock PATH-OF-BATON [ROUNDS [SECONDS [PART]]]
  *
@@ -99,7 +99,8 @@ static pid_t run(const char *const *arguments)
 		int null = open("/dev/null", O_WRONLY);
 		dup2(null, 1);
 		dup2(null, 2);
-		char *const *words; /* not changed, although not declared const there */
+		/* execvp does not change the words, although its parameter is not const. */
+		char *const *words;
 		memcpy(&words, &arguments, sizeof(words));
 		execvp(words[0], words);
 		_exit(127);
@@ -281,7 +282,7 @@ static double measure(enum work work, const char *path, int clients)
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	usleep(20000); /* until what they held is released */
+	usleep(20000); /* until the locks that they held are released */
 	return (double)(after - before) / took;
 }
 
@@ -468,7 +469,7 @@ static void measure_release(double *ret_took)
 		say(first, "LOCK x\r\n", 8);
 		hear_lines(first, i == 0 ? 1 : 2);
 		say(second, "LOCK x\r\n", 8);
-		usleep(200); /* it waits now */
+		usleep(200); /* the second client waits by now */
 		double before = now();
 		say(first, "UNLOCK x\r\n", 10);
 		hear_lines(second, 1);

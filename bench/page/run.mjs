@@ -1,8 +1,9 @@
-// What the page costs: node bench/page/run.mjs BUILD [ROUNDS]
+// Measures what the page costs: node bench/page/run.mjs BUILD [ROUNDS]
 //
-// Bytes of the first load; from the click to a stage that is drawn; frames while 60 nodes have some 400 messages in flight;
-// one step back at the end of a long run. Without a screen Chromium paints by the processor: frames a second then say more of
-// the machine than of the page, so the time that the page's own thread needs for a frame is measured beside them.
+// It measures the bytes of the first load; the time until a stage is drawn; frames while 60 nodes
+// have some 400 messages in flight; and one step back at the end of a long run. Without a screen
+// Chromium paints with the processor. Frames per second then say more about the machine than about
+// the page, so the time that the page's own thread needs for a frame is measured too.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -31,7 +32,8 @@ async function open(browser, address) {
 	return page;
 }
 
-/** From the start of the navigation to the first frame after the stage has nodes. */
+/** Measures the time from the start of the navigation to the first frame after the stage has
+ * nodes. */
 async function reportFirst(browser, address) {
 	const times = [];
 	for (let i = 0; i < rounds; i++) {
@@ -53,7 +55,8 @@ async function metrics(session) {
 	return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
-/** The page's own work for frames of a sixtieth of a second, one after the other: steps, drawing, words, style and layout. */
+/** Measures the page's own work for frames of a sixtieth of a second, one after the other: steps,
+ * drawing, words, style and layout. */
 async function reportWork(page, session) {
 	const before = await metrics(session);
 	const frames = 300;
@@ -79,7 +82,8 @@ async function reportWork(page, session) {
 	say("style and layout for a frame", `${(each("RecalcStyleDuration") + each("LayoutDuration")).toFixed(2)} ms`, "");
 }
 
-/** What painting costs, from the browser's own trace: times of threads, so that other processes do not count. */
+/** Measures what painting costs, from the browser's own trace. It has the times of threads, so that
+ * other processes do not count. */
 async function reportPainting(page, session) {
 	const events = [];
 	session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
@@ -87,7 +91,8 @@ async function reportPainting(page, session) {
 	const frames = await page.evaluate(async () => {
 		const { state } = baton;
 		let count = 0;
-		// It plays, but time goes on only here: as much in each frame as on a machine that paints sixty a second.
+		// The run plays, but its time advances only here: in each frame as much as on a
+		// machine that paints sixty frames a second.
 		state.speed.value = 1e-9;
 		state.playing.value = true;
 		for (; count < 40; count++) {
@@ -110,7 +115,7 @@ async function reportPainting(page, session) {
 async function reportFrames(browser, address) {
 	const page = await open(browser, address + BUSY);
 	const session = await page.context().newCDPSession(page);
-	// Times of the thread itself: other processes of the machine do not count.
+	// Use the times of the thread itself, so that other processes of the machine do not count.
 	await session.send("Performance.enable", { timeDomain: "threadTicks" });
 	await reportWork(page, session);
 	await page.evaluate(() => baton.state.goTime(12));

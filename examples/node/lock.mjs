@@ -7,7 +7,7 @@ import { createClient } from "redis";
 
 const [lock, timeout] = process.argv.slice(2);
 
-// A connection is a session: made anew behind our back, it would hold nothing.
+// A connection is a session. A new connection, made without our knowledge, would hold nothing.
 const client = createClient({
   socket: { path: process.env.BATON_SOCKET ?? "/run/baton.sock", reconnectStrategy: false },
 });
@@ -19,7 +19,8 @@ function end(code, text) {
   if (client.isOpen) client.disconnect();
 }
 
-// Without a listener an error would end the process; the command that fails tells it too.
+// Without a listener an error would end the process. The command that fails reports the error
+// anyway.
 client.on("error", () => {});
 
 try {

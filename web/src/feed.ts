@@ -32,7 +32,7 @@ export interface Member {
 	lease_ms: number | null;
 }
 
-/** What a member has counted since its process started. */
+/** The counters of a member since its process started. */
 export interface Counts {
 	grants: number;
 	sent: number; // how many messages of the algorithm it has sent
@@ -64,7 +64,7 @@ export interface Sample {
 	waiters_more: boolean; // there may be more than waiters_total
 	waiters_by_member: Record<string, number>;
 	waits_longest: { name: string; node: string; since_ms: number } | null;
-	unheard?: string; // why changes are left out
+	unheard?: string; // why the stream leaves out changes
 }
 
 /** True if the status has every lock that is held or waited for. */
@@ -104,11 +104,11 @@ export interface Happened {
 export interface Card {
 	member: Member;
 	heard: number; // when the member last answered
-	lease: number; // how much of its lease was left at that time
+	lease: number; // how much of its lease was left when it last answered
 	removed: number | null; // when a view without the member came
 	holds: string[]; // the locks that the member held when it last answered
 	waits: number; // how many of its clients wait
-	waitsMore: boolean; // there may be more of them
+	waitsMore: boolean; // more of its clients may wait than `waits`
 	whole: boolean; // `holds` has all locks of the member, not only those in a shortened status
 }
 

@@ -92,7 +92,7 @@ function sum(of: (s: Second) => number): number {
 	return seconds.value.reduce((total, s) => total + of(s), 0);
 }
 
-/** How many milliseconds these numbers cover. */
+/** The number of milliseconds that these numbers cover. */
 export const covered = computed(() => sum((s) => s.ms));
 
 export const grants = computed<Course & { total: number }>(() => {

@@ -1,4 +1,5 @@
-// Where locks have been in the last minute: who held each of them and who waited, as far as this page has seen it.
+// The past of locks: who held each of them in the last minute and who waited, as far as this page
+// has seen it.
 
 import { signal } from "@preact/signals";
 import type { Change, Sample } from "./feed";
@@ -170,7 +171,7 @@ export class Trail implements History {
 	refresh(now: number, alive: Set<string>): void {
 		const { holds, waits } = pastOf(this.lock);
 		this.origin = now - MINUTE_MS;
-		this.end = this.time(now + 2 * MINUTE_MS); // what lasts until now is drawn beyond the edge, until the next refresh
+		this.end = this.time(now + 2 * MINUTE_MS); // bars that last until now are drawn beyond the edge, until the next refresh
 		this.steps.length++;
 		this.spans = [];
 		this.flights = [];

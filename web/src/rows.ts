@@ -8,7 +8,7 @@ import { make, round, set } from "./svg";
 const DRAWN_MAX = 3000; // the most messages drawn at once
 const IN_PATH = 100; // how many messages share one element
 
-/** What is drawn: a run of the laboratory, or what was seen of a lock. */
+/** The history that is drawn: a run of the laboratory, or what was seen of a lock. */
 export interface History {
 	start: { nodes: number; holder: number | null; since?: number }; // `since`: from when on the holder is known to have the token
 	algorithm: { token: boolean; messages: { name: string; role: Role }[] };

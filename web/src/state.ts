@@ -1,4 +1,4 @@
-// What the page shows: a run, a moment of it, and how the user got there.
+// The state of the page: the run and the moment that are shown, and how the user got there.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { FIRST, hashOf, placeOf } from "./address";
@@ -37,7 +37,7 @@ export const tour = signal<Tour | null>(null);
 export const frame = signal(0);
 /** The step at which playing ends: the last of a frame. */
 export const until = signal<number | null>(null);
-/** Which answers were given to the questions of tours. They are counted in this page only. */
+/** The answers that were given to the questions of tours. They are kept in this page only. */
 export const answered = signal<Record<string, number>>({});
 
 export const moment = computed(() => (run.value === null ? null : run.value.moment(told.value)));

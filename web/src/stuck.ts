@@ -1,4 +1,4 @@
-// When nothing can happen any more and a node waits: who waits for whom.
+// Finds who waits for whom when a node waits and nothing can happen any more.
 
 import type { NodeState } from "./module";
 import type { Flight, Run } from "./run";

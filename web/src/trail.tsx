@@ -1,4 +1,4 @@
-// Where a lock's token has been in the last minute, drawn as the laboratory draws its runs.
+// The trail of a lock's token in the last minute, drawn as the laboratory draws its runs.
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

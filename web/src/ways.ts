@@ -1,4 +1,4 @@
-// Elections on a ring: how far each number went.
+// Draws, for elections on a ring, how far each number went.
 
 import type { Layout } from "./layout";
 import type { Role } from "./module";
