@@ -61,7 +61,7 @@ class WhatIsKnown(unittest.TestCase):
     def test_a_lost_message(self):
         self.expect("suzuki-kasami --nodes 3 --lose token", "waits")
         self.expect("suzuki-kasami --nodes 3 --lose request", "waits")
-        self.expect("misra --nodes 3 --entries 2 --lose token", "none")  # the other token notices that
+        self.expect("misra --nodes 3 --entries 2 --lose token", "none")  # the other token notices the loss
 
     def test_a_duplicated_message(self):
         """A duplicated REQUEST gives two REPLYs, and a ricart-agrawala node counts replies. The requests of suzuki-kasami have

@@ -45,7 +45,7 @@ class BoundedEntries(unittest.TestCase):
     def test_where_numbers_grow_it_is_said_that_it_cannot_be_decided_so(self):
         for name in GROWS:
             with self.subTest(name=name):
-                if "misra" not in name:  # its numbers grow even if nobody enters
+                if "misra" not in name:  # the numbers of misra grow even if nobody enters
                     self.assertRegex(baton("check", name, "--nodes 2").out,
                                      r"starvation: not decided \(entries are bounded; [a-z ]+ grow without bound, so "
                                      r"that --entries unlimited cannot decide it: look at the bypass\)\n")
@@ -59,7 +59,7 @@ class BoundedEntries(unittest.TestCase):
 
 class Invariants(unittest.TestCase):
     def test_a_violated_one_says_what_should_hold(self):
-        """The verdict, and the replay of its counterexample."""
+        """Checks the verdict and the replay of its counterexample."""
         words = "check misra --nodes 2 --param text=printed:zero"
         self.assertIn("  verdict   VIOLATED: invariant: one_pong_at_most\n            it says that there is one PONG at most\n",
                       baton(words).out)
@@ -109,7 +109,8 @@ class CutShort(unittest.TestCase):
         for option in ([], ["--json"]):
             with subprocess.Popen([BATON, *words.split(), *option], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as process:
-                # It handles the signal only while it searches, so wait until it uses memory.
+                # The checker handles the signal only while it searches, so wait until it uses
+                # memory.
                 until("a search", lambda: memory_mb(process.pid) > 40)
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate()

@@ -93,7 +93,7 @@ class Cert(unittest.TestCase):
         self.assertTrue(os.path.exists(self.path("pki", "n1.key")))
         self.assertEqual(baton("cert", "ca", "other").code, 0)
         self.assertIn("choose one with --ca DIR", baton("cert", "node", "n2").err)
-        self.make("node", "n2", "--ca", self.ca, "--out", self.path("out")) # it makes the folder
+        self.make("node", "n2", "--ca", self.ca, "--out", self.path("out")) # the command makes the folder of --out
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["n2.crt", "n2.key"])
 
     def test_json(self):

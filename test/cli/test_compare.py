@@ -174,12 +174,13 @@ class Figures(unittest.TestCase):
                     self.assertEqual(at(row, claim["quantity"]), claim["measured"], (row["algorithm"], claim))
 
     def test_light_figures_are_those_of_sim(self):
-        """They are the extremes and the mean of a long run without its beginning."""
+        """The figures of compare are the extremes and the mean of a long run without its
+        beginning."""
         for algorithm in ("central", "suzuki-kasami", "dijkstra-ring", "helary"):
             row = compare(f"--nodes 6 --algorithms {algorithm} --entries 2000 --seeds 1..5")["rows"][0]
             run = sim(f"{algorithm} --nodes 6 --load light --entries 20000")
             self.assertAlmostEqual(row["light"]["messages"]["mean"] / run["messages"]["per_entry"], 1, delta=0.03)
-            short = sim(f"{algorithm} --nodes 6 --load light --entries 2000")  # numbers grow, and with them the bytes
+            short = sim(f"{algorithm} --nodes 6 --load light --entries 2000")  # in a longer run numbers would need more bytes
             self.assertAlmostEqual(row["light"]["bytes"] / short["bytes"]["per_entry"], 1, delta=0.05)
             self.assertLessEqual(row["light"]["messages"]["min"], run["messages"]["min"])
             self.assertGreaterEqual(row["light"]["messages"]["max"], run["messages"]["max"])

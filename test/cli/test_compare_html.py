@@ -487,7 +487,7 @@ class InABrowser(unittest.TestCase):
             return box.width > 0 && box.left > edge.left && box.right < edge.right && box.bottom < edge.bottom;
         }).map(text => text.textContent)"""
         self.assertEqual(self.open(400).value(names), ["n²", "n log n"] * 2)
-        self.assertEqual(self.open(1280).value(names), [])  # there each line has a label at its end
+        self.assertEqual(self.open(1280).value(names), [])  # on a wide screen each line has a label at its end
 
     def test_a_phone_shows_the_whole_of_every_line(self):
         """On a phone the labels are cut off, but the marks are not."""

@@ -14,7 +14,7 @@ SCENARIOS = sorted(set(glob.glob(os.path.join(ROOT, "test/scenarios/*/*.scn"))) 
 
 
 class Moments(unittest.TestCase):
-    """baton replay --tree."""
+    """Tests the pictures of baton replay --tree."""
 
     def tree(self, text, *words):
         with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +89,7 @@ class Moments(unittest.TestCase):
 
 
 class Diagrams(unittest.TestCase):
-    """--diagram of replay and sim."""
+    """Tests the pictures of --diagram, of replay and sim."""
 
     def draw(self, words, text=None):
         with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,8 @@ class Diagrams(unittest.TestCase):
             return picture.read(path)
 
     def check_labels(self, root, what):
-        """Names of nodes are repeated in each strip, and only there: they are not looked at."""
+        """Checks only labels. Names of nodes are left out, because they are repeated in each
+        strip."""
         found = [label for label in picture.labels(root) if label.kind == "label"]
         self.assertEqual(picture.covered(found), [], what)
         return found
@@ -131,7 +132,7 @@ class Diagrams(unittest.TestCase):
             self.assertEqual(picture.covered(found), [], words)
 
     def test_an_arrow_through_the_end_of_another_is_bent(self):
-        """Franklin's queue: 3 to 1 would lie upon 3 to 2 and 2 to 1."""
+        """A straight arrow from 3 to 1 would pass through the end of the arrow from 3 to 2."""
         root = self.draw("replay", "algorithm ricart-agrawala\nnodes 3\nrequest 3\ndeliver 3 2 REQUEST\ndeliver 3 1 REQUEST\n")
         arrows = [element.get("d") for element, _ in picture.walk(root) if element.get("class") == "arrow s-ask"]
         self.assertEqual([(" Q" in path, path.count("L")) for path in arrows if "h24" not in path], [(True, 0), (False, 1)])
@@ -142,7 +143,8 @@ class Diagrams(unittest.TestCase):
         self.assertEqual((texts.count("goes on"), texts.count("time out")), (2, 0))
 
     def test_a_cut_link_is_named_where_it_is_cut(self):
-        """However many messages are lost on it. Losses alone are no cut."""
+        """The link is named once, however many messages are lost on it. Lost messages alone are no
+        cut."""
         head = "algorithm suzuki-kasami\nnodes 3\nrequest 2\nrequest 1\nrelease 1\nrequest 3\n"
         for steps, named in (("cut 2 3\n", ["2–3"]), ("cut 3 2\ndeliver 2 3\n", ["3–2"]), ("cut 1 3\nrun\n", ["1–3"]),
                              ("drop 3 2\ndrop 2 3\ndeliver 2 1\n", [])):
@@ -185,7 +187,8 @@ class Diagrams(unittest.TestCase):
             self.assertEqual([pair for pair in picture.covered(others + timers) if pair[0] == "a timer"], [], name)
 
     def test_the_sentence_tells_what_cannot_be_seen(self):
-        """What an invariant says, where the token is, who knows a leader, and who is inside instead."""
+        """The sentence says what an invariant claims, where the token is, who knows a leader, and
+        who is inside instead."""
         for name, words in (("misra-order", "The invariant one_ping_at_most is broken: it says that there is one PING at most."),
                             ("dijkstra-ring-overbars", "The invariant P6_idle_token_is_white is broken at node 1: it says that a process "
                              "that has the token and is in its noncritical section is white."),

@@ -24,12 +24,12 @@ def replay(text, *words):
 
 
 def table(text):
-    """The rows as a wide terminal shows them, a line each."""
+    """Returns the rows as a wide terminal shows them, a line each."""
     return replay(text, "--steps").out.splitlines()[1:-1]
 
 
 def folded(path, columns):
-    """What a terminal of this width, or none if it is None, shows of the table."""
+    """Returns the lines of the table for a terminal of this width; None: there is no terminal."""
     with unittest.mock.patch.dict(os.environ):
         os.environ.pop("COLUMNS", None)
         if columns is not None:
@@ -38,7 +38,8 @@ def folded(path, columns):
 
 
 def cells(lines):
-    """The words of each column, from its folded lines: columns begin where the head says."""
+    """Returns the words of each column, from its folded lines. Columns begin where the head
+    says."""
     starts = [0, lines[0].index("what"), lines[0].index("sends"), lines[0].index("its")]
     ends = starts[1:] + [None]
     return [" ".join(line[start:end].strip() for line in lines).split() for start, end in zip(starts, ends)]

@@ -104,7 +104,7 @@ class Postgres(unittest.TestCase):
                 pass
             with Program(*self.server.psql("-v", f"fence={old}", "-v", "taken=1")) as late:
                 late.tell(TAKE)
-                # It waits for the row, so its check happens after our write.
+                # The other writer waits for the row, so its check happens after our write.
                 while self.server.do("select count(*) from pg_locks where not granted") != "1":
                     pass
                 writer.tell("update stock set amount = amount - 10; commit;")

@@ -95,7 +95,7 @@ void disk_begin_address(struct colony *colony, struct colony_place *place, const
 {
 	if (!place->keeps)
 		return;
-	must(address != NULL); /* so few nodes have room for all addresses */
+	must(address != NULL); /* there are so few nodes that all addresses fit */
 	struct disk_job *job = add_job(colony, place, DISK_ADDRESS);
 	snprintf(job->name, sizeof(job->name), "%s", name);
 	snprintf(job->address, sizeof(job->address), "%s", address);
@@ -208,7 +208,7 @@ static bool is_lost(const struct colony *colony, uint64_t server)
 	return true;
 }
 
-/* How many voters a place knows of, and how many of them would be left without one disk. */
+/* The number of voters that a place knows of, and of those that would be left without one disk. */
 struct electorate_left {
 	uint32_t voters, left;
 };

@@ -21,7 +21,7 @@ struct tap_frame {
 	uint64_t epoch;
 };
 
-/* What one process has sent to another, on all connections. */
+/* The frames that one process has sent to another, on all connections. */
 struct tap_pair {
 	uint64_t from, to;   /* the numbers of the two processes */
 	uint64_t received;   /* the greatest frame number that has arrived */

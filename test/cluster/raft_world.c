@@ -51,8 +51,8 @@ static struct world {
 	struct server servers[SERVERS];
 	bool cut[SERVERS][SERVERS];
 	bool healed, keeps_id;
-	/* How bad this run is. One in this many letters is late, one in this many writes is slow,
-	 * and so on. The larger a number, the milder the run. */
+	/* The frequency of faults in this run. One in this many letters is late, one in this many
+	 * writes is slow, and so on. The larger a number, the milder the run. */
 	uint64_t late_one_in, slow_one_in, harm_one_in, change_one_in, snapshot_one_in;
 	uint64_t proposals;
 	uint64_t ids; /* how many ids were given out so far */
@@ -284,7 +284,7 @@ static void name_server(struct server *server)
 	must(world.ids < JUDGE_IDS_MAX);
 }
 
-/* What is asked of servers, and done to them. */
+/* Requests to servers, and faults. */
 
 static bool is_awake(const struct server *server)
 {

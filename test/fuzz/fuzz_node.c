@@ -43,7 +43,7 @@ static void take_effects(struct target *target)
 	struct node_effect effect;
 
 	while (node_effect(target->node, &effect)) {
-		/* Whatever other members send, a node does not stop itself. */
+		/* No message of other members may make a node stop itself. */
 		must(effect.kind != NODE_STOP);
 		if (effect.kind != NODE_SEND)
 			continue;

@@ -22,7 +22,8 @@ enum { CONNECTIONS_MAX = 64 };
 
 static char folder[] = "/tmp/fuzz-reply.XXXXXX", path[64];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-/* What the next connection gets, and the connections that have theirs. */
+/* The part of the input that is left for later connections, and the connections that have got
+ * theirs. */
 static const uint8_t *rest;
 static size_t rest_size;
 static int accepted[CONNECTIONS_MAX], accepted_count;

@@ -151,7 +151,7 @@ static void listen_to(const uint8_t *data, size_t size, bool accepts)
 	struct tls *tls = tls_create(credentials, accepts);
 	uint8_t room[100];
 
-	/* In two parts, so that a record can be cut. */
+	/* Give the bytes in two parts, so that a record can be cut. */
 	for (int i = 0; i < 2; i++) {
 		size_t part = i == 0 ? size / 3 : size - size / 3;
 		tls_input(tls, data, part);

@@ -24,8 +24,9 @@ _drawing = threading.Lock()
 
 
 def _ports():
-    """Draws ports in blocks. A lock on a file of the machine, kept until this process ends, makes a block this process's own:
-    ranges derived from the process's number alone met when a test drew more than one range."""
+    """Draws ports in blocks. A file lock, kept until this process ends, makes a block this
+    process's own. (Blocks that were derived from the process's number alone overlapped when a test
+    drew more than one.)"""
     folder = os.path.join(tempfile.gettempdir(), f"baton-test-ports-{os.getuid()}")
     os.makedirs(folder, exist_ok=True)
     for number in range(os.getpid(), os.getpid() + PORTS_BLOCKS):
@@ -59,8 +60,9 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def until(what, predicate, patience=PATIENCE_S):
-    """Asks repeatedly until the predicate returns something true, and returns that. Asks the more seldom the longer it has waited,
-    and the longer an answer takes: questions that start a process would else keep a processor busy."""
+    """Asks repeatedly until the predicate returns something true, and returns that. The longer it
+    has waited, and the longer an answer takes, the less often it asks: otherwise questions that
+    start a process would keep a processor busy."""
     begun = time.monotonic()
     while True:
         asked = time.monotonic()

@@ -8,7 +8,8 @@ COLOURS = ("#2667d0", "#0b7a6b", "#945400", "#a8327f", "#338899", "#777711", "#5
 RED, GREY, INK, PAPER = "#c2352b", "#d6d2c8", "#16191f", "#fcfbf8"
 INSIDE, RIM = "#f0a000", "#945400"  # the right to be inside, as in all pictures; it is too pale on paper without its rim
 
-# What a browser draws instead in dark mode. Other programs show the attributes as they are.
+# The colours that a browser draws instead in dark mode. Other programs show the attributes as they
+# are.
 DARK = dict(zip(COLOURS, ("#73a9ff", "#4fd0bd", "#ffc864", "#ee82c4", "#66bbcc", "#c9c95a", "#98a1ae")),
             **{RED: "#ff7a6e", GREY: "#3a4450", INK: "#eceef1", PAPER: "#0e1115", INSIDE: "#ffb224"})
 STYLE = "<style>@media (prefers-color-scheme:dark){%s}</style>" % "".join(

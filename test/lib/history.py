@@ -42,7 +42,8 @@ Problem = collections.namedtuple("Problem", "rule text")
 
 
 class Hold:
-    """What one client did with one lock. A time of None means that the event never happened."""
+    """One hold: an attempt of one client to use one lock. A time of None means that the event never
+    happened."""
 
     def __init__(self, number):
         self.number = number
@@ -60,7 +61,7 @@ class Verdict:
         self.grants = self.lost = self.unguarded = self.writes = self.refused = self.views = 0
         self.faults = collections.Counter()
         self.gaps_ns = []  # the time from a holder's last process to the next grant of that lock
-        self.gaps_lost_ns = []  # the same for holders that were asked to stop or were killed
+        self.gaps_lost_ns = []  # these times for holders that were asked to stop or were killed
 
     def add(self, rule, text):
         self.problems.append(Problem(rule, text))

@@ -67,7 +67,8 @@ struct nodes {
 	/* With leases (options.lease_ns), these are counted for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
-	/* When the node asked for a renewal that is not acknowledged yet; 0: there is none. */
+	/* The time at which the node asked for a renewal that is not acknowledged yet; 0: there is
+	 * none. */
 	uint64_t renewed[NODES_MOST];
 	bool acknowledged[NODES_MOST]; /* the node's renewals are answered at once */
 	/* The lapses and the lease that came with the last fence. */

@@ -145,7 +145,7 @@ class Peer:
                 try:
                     self.posts[node].sendall(packet)
                 except (OSError, ValueError):
-                    if connection := self.try_call(node, port): # or else with the next petition
+                    if connection := self.try_call(node, port): # if this fails, the next petition tries again
                         self.connect(node, connection)
             time.sleep(0.2)
 

@@ -36,11 +36,11 @@ static void stay(void)
 		pause();
 }
 
-/* Each process makes the next one and ends: whoever looks for the last one is late. */
+/* Each process makes the next one and ends, so a search for the last one always comes too late. */
 static void chain(void)
 {
 	if (fork() != 0)
-		stay(); /* when the command has ended, the lock is free */
+		stay(); /* the command must not end: the lock would be free */
 	for (int i = 0; i < count; i++) {
 		if (i == 1)
 			say_ready();
@@ -128,7 +128,8 @@ static void deaf(void)
 	stay();
 }
 
-/* Not the command itself: `baton run` would stop too. */
+/* A child of the command is stopped. If the command itself were stopped, `baton run` would stop
+ * too. */
 static void stopped(void)
 {
 	if (fork() != 0)
@@ -186,7 +187,7 @@ static void avenger(void)
 	stay();
 }
 
-/* Process 1 of a pid namespace of its own, with an orphan. */
+/* A child is process 1 of a pid namespace of its own, with an orphan. */
 static void apart(void)
 {
 	if (unshare(CLONE_NEWPID) != 0)
@@ -199,7 +200,7 @@ static void apart(void)
 	stay();
 }
 
-/* They say that they are guardians. */
+/* Many processes that have the name of a guardian. */
 static void liars(void)
 {
 	prctl(PR_SET_NAME, "baton-guardian");
@@ -210,7 +211,7 @@ static void liars(void)
 	stay();
 }
 
-/* It says that it is a guardian. Some processes of another name are always below it. */
+/* A process that has the name of a guardian, and always has some children of another name. */
 static void breeder(void)
 {
 	if (fork() != 0)
@@ -231,7 +232,8 @@ static void breeder(void)
 	}
 }
 
-/* It says that it is a guardian. Its child is killed, but cannot end before its debugger does. */
+/* A process that has the name of a guardian, and debugs its child: the child can be killed, but
+ * cannot end before its debugger does. */
 static void warden(void)
 {
 	if (fork() != 0)

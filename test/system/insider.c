@@ -1,12 +1,12 @@
 /*
- * What a client of the nemesis runs under a lock: insider FOLDER HOLD LOCK MS MANNER
+ * The command that a client of the nemesis runs under a lock: insider FOLDER HOLD LOCK MS MANNER
  *
  * It writes down what happens as events of a history (test/lib/history.py), one write(2) each, to
  * FOLDER/history.jsonl. Until MS milliseconds have passed it writes to a register that refuses
  * fences below the greatest it has seen: a word for each lock in FOLDER/shared, which all insiders
- * have mapped. There it also leaves when it was last alive, so that the end of a process that was
+ * have mapped. It also writes there when it was last alive, so that the end of a process that was
  * killed is known. A file for each lock is locked with flock(2) for as long as any process of the
- * insider lives: whoever finds it locked is not alone.
+ * insider lives: a process that finds it locked is not alone.
  *
  * MANNER is a set of letters: c has a child that does the same, t ignores SIGTERM.
  */

@@ -235,7 +235,7 @@ class BadClients(unittest.TestCase):
         try:
             until("the flood has begun", lambda: served > 1000)
             polite = self.client()
-            for _ in range(10 if SANITIZED else 50): # the flood takes all of a processor for as long
+            for _ in range(10 if SANITIZED else 50): # during all of this the flood takes a whole processor
                 self.assertIsInstance(polite.call("LOCK", "fair"), int)
                 self.assertEqual(polite.call("UNLOCK", "fair"), 1)
         finally:
@@ -265,7 +265,8 @@ class BadClients(unittest.TestCase):
         self.assertTrue(other.quiet()) # the node is alive, and the lock is still held
         client.close()
         self.assertGreater(other.read(), 0)
-        # Its memory is free again. The C library need not return it to the system, but must use it for the next client.
+        # The memory of the closed client is free again. The C library need not return it to the
+        # system, but must use it for the next client.
         with self.client() as next_one:
             self.assertGreater(pour(next_one, self.node, 256 << 20), 64 << 20)
             self.stays_small(full_kb, 32 << 10)
@@ -289,7 +290,7 @@ class BadClients(unittest.TestCase):
         except OSError: # the node no longer reads from it, or has closed it
             pass
         self.assertLess(sent, 64 << 20)
-        self.assertGreater(other.call("LOCK", "nonsense"), 0) # it gets no answer to the first command
+        self.assertGreater(other.call("LOCK", "nonsense"), 0) # the first client was closed, so its lock is free
         other.call("UNLOCK", "nonsense")
 
     def test_a_page_of_the_web_takes_no_locks(self):
@@ -424,7 +425,7 @@ class Turns(unittest.TestCase):
         """Commands of a user are in the sockets of the node when this context is entered. The node goes on when it is left."""
         with contextlib.ExitStack() as stack:
             clients = [stack.enter_context(Client(address)) for _ in range(self.CONNECTIONS)]
-            for number, client in enumerate(clients): # so that the lock is here
+            for number, client in enumerate(clients): # the token of each lock comes to this node
                 self.assertGreater(client.call("LOCK", number), 0)
                 self.assertEqual(client.call("UNLOCK", number), 1)
             node.signal(signal.SIGSTOP)
@@ -503,14 +504,14 @@ class Limits(unittest.TestCase):
                 client.call("LOCK", f"held-{id(client)}")
                 pour(client, cluster[0], 16 << 20)
             late.call("LOCK", f"held-{id(late)}")
-            pour(late, cluster[0], 1 << 20) # both of which are allowed
+            pour(late, cluster[0], 1 << 20) # unread replies are allowed for a while
             other.send("LOCK", f"held-{id(never)}")
 
             begin, taken = time.monotonic(), 0
 
             def let_go():
                 nonlocal taken
-                if taken < min(5 * (time.monotonic() - begin), 150): # it reads half a megabyte a second
+                if taken < min(5 * (time.monotonic() - begin), 150): # the slow client reads half a megabyte a second
                     taken += 1
                     slow.read()
                 return "bytes of replies unread for 1" in cluster[0].log()
@@ -544,7 +545,8 @@ class Limits(unittest.TestCase):
             until("it is served, though it has not read", lambda: cluster[0].status("paused")["locks"])
 
     def test_commands_that_cannot_be_served_take_256_mib(self):
-        """They are halves of commands, or come after a LOCK that waits. All clients over TCP are one user, who loses the oldest."""
+        """These are halves of commands, or commands after a LOCK that waits. All clients over TCP
+        are one user, who loses the oldest."""
         port, ping = free_port(), encode("PING", "x" * 500000)
         half, end = ping[:-9], ping[-9:]
         with Cluster(1, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
@@ -567,7 +569,7 @@ class Limits(unittest.TestCase):
                     greedy[-1].send_bytes(end)
                     self.assertEqual(greedy[-1].read(), "x" * 500000)
                 else:
-                    self.assertTrue(greedy[-1].quiet()) # it still waits
+                    self.assertTrue(greedy[-1].quiet()) # the newest client still waits
             node.says("commands that are incomplete or wait take 256 MiB: the user with most of them loses its oldest ones: tcp 127.0.0.1:")
             other.send_bytes(end) # another user notices nothing
             self.assertEqual(other.read(), "x" * 500000)
@@ -750,7 +752,7 @@ class Limits(unittest.TestCase):
         best_of(3, 3, lambda: take(chosen) / take(others))
 
     def test_one_user_cannot_have_all_locks(self):
-        """Nor can it make one epoch after the other, which would interrupt all members."""
+        """Nor can one user cause one epoch after the other, which would interrupt all members."""
         port = free_port()
         with Cluster(1, "--max-locks", "16", "--clients", f"127.0.0.1:{port}") as cluster, Client(("127.0.0.1", port)) as greedy, \
                 cluster[0].client() as other:

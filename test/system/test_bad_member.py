@@ -32,7 +32,8 @@ class Member(unittest.TestCase):
         wrap, each = None, None
         if cls.secure:
             cls.certificates = Certificates(cls.folder.name)
-            # They are made before any connection, because a node waits only a second for a handshake.
+            # The TLS contexts are made before any connection, because a node waits only a second
+            # for a handshake.
             cls.contexts = {server: cls.make_context(server) for server in (False, True)}
             each = lambda index: cls.certificates.options(f"n{index + 1}")
             wrap = cls.wrap
@@ -296,8 +297,8 @@ class Kinds(Member):
         return bytes([QUESTION]) + numbers(count) + bytes(32) + text("") + order
 
     def test_orders_about_invented_names(self):
-        """They take half of the room for names at most, and fill neither the voters' log nor the node's. A member can still be
-        removed. The cluster has one voter, n1."""
+        """Such orders take at most half of the room for names, and fill neither the voters' log nor
+        the node's. A member can still be removed. The cluster has one voter, n1."""
         forbid, vote, room = 5, 8, 4096 // 2
         node = self.cluster[0]
         unknown = "its order is refused: no member, voter or candidate has this name"

@@ -358,7 +358,7 @@ class Commands(unittest.TestCase):
         self.refused(holder.call("CLIENT", "REASONS", "LATE"), "REASONS")
 
     def test_who_has_lost_a_lock_is_told_of_no_longer_lease(self):
-        """Otherwise a client that did not notice the loss would go on."""
+        """If it were told of a longer lease, a client that did not notice the loss would go on."""
         holder, operator, waiter = self.client(), self.client(), self.client(1)
         self.assertGreater(holder.call("LEASE")[1], 0)
         fence = holder.call("LOCK", "unheard")
@@ -487,7 +487,7 @@ class Commands(unittest.TestCase):
         self.assertNotEqual(client.call("CLIENT", "ID"), first)
         self.assertEqual(client.call("HELLO")[5], 2)
         self.assertEqual(other.call("UNLOCK", "reset"), 1)
-        self.assertTrue(client.quiet()) # it gets no more events
+        self.assertTrue(client.quiet()) # the client gets no more events
         self.assertGreater(client.call("LOCK", "reset"), fence)
         self.assertEqual(client.call("SUBSCRIBE", "reset"), ["subscribe", "reset", 1])
         self.refused(client.call("LOCK", "x"), "QUIT / RESET are allowed")

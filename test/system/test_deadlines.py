@@ -370,7 +370,8 @@ class HeardAtOnce(unittest.TestCase):
                 while ear.read()[2] != f"lost {fence} n1":
                     pass
                 took_ms.append(now_ms() - begun_ms)
-            # Each of them would be late if it waited. A busy machine delays only some of them.
+            # If losses waited for missing events, each of these would be late. A busy machine
+            # delays only some of them.
             self.assertLess(sorted(took_ms)[10], 150, "less than the 200 ms that a gap is waited for")
 
 

@@ -318,7 +318,8 @@ class Status(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_the_last_command_before_a_node_has_left_is_answered(self):
-        """This holds even if the command arrives in the turn in which the node finds that no client is left to wait for."""
+        """The command is answered even if it arrives in the turn in which the node finds that no
+        client is left to wait for."""
         with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
             holder.call("CLIENT", "GRACE", 1000000)
             holder.call("LOCK", "x")
@@ -336,7 +337,7 @@ class Status(unittest.TestCase):
             cluster[0].signal(signal.SIGSTOP)
             self.assertLess(self.ready(cluster[0], 69), 30)
             cluster[0].signal(signal.SIGCONT)
-            cluster.ready() # its lease may have ended
+            cluster.ready() # the node's lease may have ended
             self.ready(cluster[0], 0)
         self.ready("/nonexistent.sock", 69)
         for words in (["--ready", "x"], ["--ready", "--json"]):

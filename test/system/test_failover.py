@@ -137,7 +137,7 @@ class Stopped(unittest.TestCase):
             cluster[0].signal(signal.SIGSTOP)
             self.assertGreater(waiter.read(), fence)
             cluster[0].signal(signal.SIGCONT)
-            with contextlib.suppress(Closed, BrokenPipeError): # or the end of its connection tells it so
+            with contextlib.suppress(Closed, BrokenPipeError): # or the end of its connection tells the holder that the lock is lost
                 self.assertEqual(holder.call("UNLOCK", "prize", fence), 0)
             serves(cluster[0])
 
@@ -157,7 +157,7 @@ class Growing(unittest.TestCase):
                 self.assertTrue(waiter.quiet())
                 holder.call("UNLOCK", "prize")
                 self.assertGreater(waiter.read(), fence)
-            self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # it has no such option: it learned this
+            self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # the second node has no --lease: it learned this from the cluster
             # Only one of two nodes votes, and an operator should know what that means.
             roles = {name: member["role"] for name, member in first.members().items()}
             self.assertEqual(roles, {"a": "voter", "b": "member"})
@@ -192,7 +192,7 @@ class Growing(unittest.TestCase):
                     self.assertIsNone(drain.poll())
                     with fourth.client() as other:
                         self.assertIn("NOVIEW", other.call("LOCK", "other"))
-                    self.assertEqual(holder.call("UNLOCK", "mine"), 1) # its command may finish undisturbed
+                    self.assertEqual(holder.call("UNLOCK", "mine"), 1) # the holder may finish undisturbed
                 out, err = drain.communicate(timeout=60)
                 self.assertEqual((drain.returncode, out), (0, "n4 has left the cluster and ended\n"), err)
                 self.assertEqual(fourth.wait(), 0)
@@ -287,7 +287,8 @@ class Remembered(unittest.TestCase):
             cluster.ready()
             self.assertEqual(cluster[0].members()["n2"]["address"], f"127.0.0.1:{port}")
             self.assertGreater(take(cluster[1], "prize"), fence)
-            # It remembers that too, and the others reach it: without n1 the two are a majority.
+            # n2 remembers its new address too, and n3 reaches it: without n1 the two are a
+            # majority.
             self.restart(cluster[1])
             cluster.ready()
             cluster[0].signal(signal.SIGKILL)
@@ -301,10 +302,11 @@ class Remembered(unittest.TestCase):
             shutil.rmtree(cluster[1].data)
             cluster[1].start()
             cluster.ready()
-            # It serves before it votes, and its status must not claim otherwise.
+            # n2 serves before it votes, and no status may claim that it votes.
             self.assertEqual([node.members()["n2"]["role"] for node in cluster], ["member"] * 3)
             self.assertGreater(take(cluster[1], "prize"), fence)
-            # Then it is a new voter in place of the old one: the two that are left are a majority.
+            # Later n2 is a new voter in place of the old one: without n1 the other two are a
+            # majority.
             until("n2 votes again", lambda: cluster[2].members().get("n2", {}).get("role") == "voter")
             cluster[0].signal(signal.SIGKILL)
             self.assertGreater(take(cluster[1], "prize"), fence)

@@ -146,7 +146,7 @@ class Leaving(unittest.TestCase):
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("leaving")
             client.socket.settimeout(0.5)
-            with contextlib.suppress(TimeoutError, ConnectionResetError): # it may have been closed already
+            with contextlib.suppress(TimeoutError, ConnectionResetError): # the connection may have been closed already
                 while client.socket.recv(1 << 16):
                     pass
             client.close()
@@ -166,7 +166,7 @@ class Leaving(unittest.TestCase):
             cluster[0].signal(signal.SIGTERM)
             self.assertGreater(waiter.read(), fence)
             self.assertTrue(holder.closed())
-            self.assertEqual(slow.call("PING"), "PONG") # it was told while the other client still had time
+            self.assertEqual(slow.call("PING"), "PONG") # the holder was told while this client still had time
             slow.call("QUIT")
             self.assertEqual(cluster[0].wait(), 0)
 

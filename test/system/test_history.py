@@ -186,7 +186,8 @@ class Files(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_takeover_is_drawn(self):
-        """A recorded one, in seconds: each label is beside its bar and no other label covers it; the holders are amber, as everywhere."""
+        """Draws a takeover that was recorded; times are in seconds. Each label is beside its bar
+        and no other label covers it; the holders are amber, as everywhere."""
         hold = types.SimpleNamespace
         logs = [(0.79, "n2", "half of the lease is over"), (2.62, "n2", "waiting for the voters"), (2.855, "n1", "epoch 2, 2 members"),
                 (2.856, "n3", "epoch 2, 2 members")]

@@ -58,8 +58,8 @@ class Lock(ServiceTest):
         self.assertGreater(answer["fence"], holder.fence)
 
     def test_input_that_cannot_stay_open_is_refused(self):
-        """Otherwise a script would believe that it holds the lock. The command does not ask for the lock, so it does not wait
-        either."""
+        """The lock would be released at once, and a script would believe that it holds it. The
+        command does not even ask for the lock, so it does not wait."""
         self.hold("x")
         with open(self.path("file"), "w+", encoding="utf-8") as file:
             file.write("line\n" * 10000)

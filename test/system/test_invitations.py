@@ -44,7 +44,7 @@ class InvitationTest(unittest.TestCase):
         return done.out.strip()
 
     def newcomer(self, name, token, *targets):
-        """A node that has nothing but an invitation."""
+        """Returns a node that has nothing but an invitation."""
         folder = tempfile.mkdtemp(dir=self.folder)
         path = os.path.join(folder, "token")
         with open(path, "w", encoding="ascii") as file:
@@ -65,14 +65,14 @@ class InvitationTest(unittest.TestCase):
                 node.wait()
 
     def refused_by(self, node, text):
-        """The new node ends, and says why."""
+        """Checks that the new node ends, and says why."""
         node.start()
         self.assertEqual(node.wait(), 1, node.log())
         self.assertIn(text, node.log())
         self.assertFalse(os.path.exists(os.path.join(node.data, "tls.crt")))
 
     def refused(self, node, text):
-        """The same, and no member was lost."""
+        """Checks that the new node is refused, and that the cluster still serves."""
         self.refused_by(node, text)
         self.assertEqual(self.cluster[0].status()["waiting_for"], None)
 
@@ -96,7 +96,7 @@ class Joining(InvitationTest):
         until(lambda: f"it serves again:\n{node.log()}", node.serves)
 
     def test_any_member_makes_invitations_and_any_with_the_key_signs(self):
-        """n3 makes it; n3 cannot sign and says so; n2 signs."""
+        """n3 makes the invitation, but cannot sign certificates, and says so; n2 signs."""
         node = self.newcomer("n5", self.invite(node=2), 2, 1)
         node.start()
         until(lambda: f"it serves:\n{node.log()}", node.serves)
@@ -118,7 +118,7 @@ class Joining(InvitationTest):
 
 
 class Leaders(InvitationTest):
-    """A class of its own: a node is killed."""
+    """These tests have a class of their own, because a node is killed."""
 
     def test_an_invitation_survives_its_leader_and_is_still_used_once(self):
         token = self.invite()
@@ -167,7 +167,8 @@ class Refusals(InvitationTest):
         self.cluster[0].says("e1, 127.0.0.1: a guest is refused: its invitation has expired")
 
     def test_never_made(self):
-        """An invitation of the right CA whose secret nobody knows: of another cluster of the same CA."""
+        """The invitation is of another cluster with the same CA, so nobody here knows its
+        secret."""
         alone = Cluster(1, "--data", os.path.join(self.folder, "alone.data"), "--listen", f"127.0.0.1:{free_port()}",
                         *self.certificates.options("n1"))
         with alone:
@@ -177,7 +178,8 @@ class Refusals(InvitationTest):
         self.cluster[0].says("k1, 127.0.0.1: a guest is refused: its invitation is not known here")
 
     def test_another_ca(self):
-        """The node is not of the cluster that has made the invitation: it is not told the secret."""
+        """The node belongs to another cluster than the one that made the invitation. So the guest
+        does not tell it the secret."""
         others = Certificates(os.path.join(self.folder, "others"))
         other = Cluster(1, "--data", os.path.join(self.folder, "other.data"), "--listen", f"127.0.0.1:{free_port()}", *others.options("n1"))
         with other:
@@ -237,7 +239,7 @@ class Refusals(InvitationTest):
 
 
 class Door(InvitationTest):
-    """Strangers at the door: they have neither a certificate nor an invitation."""
+    """Strangers connect as guests, with neither a certificate nor an invitation."""
 
     def knock(self, index=0):
         context = self.certificates.context()
@@ -275,14 +277,15 @@ class Door(InvitationTest):
         self.assertEqual((kind, text), (ELSEWHERE, "its key is not one on the curve P-256"))
 
     def test_the_door_is_not_a_way_around_certificates(self):
-        """Who says that it is a guest gets nothing but the door."""
+        """A connection that says it is a guest's can do nothing but ask for a certificate."""
         connection = self.knock()
         self.assertEqual(read_hello(connection)[0], CA)
         connection.sendall(hello(1, VERSION, bytes(100)))
         self.assertEqual(read_hello(connection)[0], REFUSAL)
 
     def test_many_guests_at_once(self):
-        """They are limited, they are closed after some seconds, and the cluster notices nothing."""
+        """The number of guests is limited, they are closed after some seconds, and the cluster
+        notices nothing."""
         before = self.cluster[0].fds()
         epoch = self.cluster[0].status()["epoch"]
         guests = [self.knock() for _ in range(40)]

@@ -128,8 +128,8 @@ class Orders(unittest.TestCase):
             self.assertIn("the node does not answer, and the voters may yet obey the order", err)
 
     def test_a_node_that_has_left_is_kept_out(self):
-        """It is neither a member nor a voter, and nobody knows its name when it is removed. The order is given to a member that
-        does not vote."""
+        """The node is neither a member nor a voter any more, so nobody knows its name when the
+        order to remove it comes. The order is given to a member that does not vote."""
         with self.cluster() as cluster:
             serves(self.add(cluster, "n4"))
             serves(self.add(cluster, "n5"))
@@ -163,7 +163,7 @@ class Orders(unittest.TestCase):
                 self.assertIn("leaving", holder.stderr.read())
             self.assertIsInstance(waiter.read(), int)
             self.assertLess(time.monotonic() - begun, 20)  # the lease is 30 s
-            with self.assertRaises(Closed):  # it knows from the end of its connection
+            with self.assertRaises(Closed):  # the end of its connection tells this client that the lock is lost
                 plain.read()
             told = hopeful.read()
             self.assertIn("an operator", str(told))
@@ -215,7 +215,7 @@ class Orders(unittest.TestCase):
             self.order(cluster[0], "demote", "n2")
             until("n4 votes instead of n2", lambda: voters(cluster[0]) == {"n1", "n3", "n4"})
             self.order(cluster[0], "promote", "n2")
-            # There are four for a moment: it is added before the one that makes room for it leaves.
+            # There are four voters for a moment: n2 is added before another one makes room for it.
             until("n2 votes again, as one of three", lambda: "n2" in (now := voters(cluster[0])) and len(now) == 3)
 
     def test_bad_orders(self):
@@ -313,7 +313,7 @@ class Rescue(unittest.TestCase):
             serves(cluster[0])
             self.assertEqual(cluster[0].status()["algorithm"], "suzuki-kasami")
             self.assertGreater(take(cluster[0]), fence + (1 << 40) - 1)
-            for index, node in enumerate(cluster.nodes[1:], 1): # they start with empty folders
+            for index, node in enumerate(cluster.nodes[1:], 1): # the new nodes start with empty folders
                 node.options = ["--data", node.data, "--listen", f"127.0.0.1:{cluster.ports[index]}", "--join",
                                 f"127.0.0.1:{cluster.ports[0]}"]
                 node.start()

@@ -361,7 +361,7 @@ class Readiness(unittest.TestCase):
                 until("n1 listens", cluster[0].answers)
                 self.assertIsNotNone(cluster[0].status()["waiting_for"])
                 manager.setblocking(False)
-                self.assertRaises(BlockingIOError, manager.recv, 4096) # it serves nobody yet
+                self.assertRaises(BlockingIOError, manager.recv, 4096) # the node serves nobody yet
                 manager.settimeout(60)
                 cluster[1].start()
                 self.assertEqual({manager.recv(4096), manager.recv(4096)}, {b"READY=1\nSTATUS=serving"})

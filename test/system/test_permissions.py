@@ -131,7 +131,7 @@ class Table(Nodes):
         client = self.client(self.node("x lock uid:61009"))
         for words in (("LOCK", "a\nb"), ("LOCK", "*" * 128), ("ELECT", "\x9b", "v"), ("STATUS", "[ -z]")):
             self.assertRegex(client.call(*words), r"^NOPERM not permitted: a rule for '(lock|elect|status)' is missing, which cannot be printed: ")
-        # What is no name is said to be none.
+        # For a text that cannot be a name, the refusal says so.
         for name in ("", "a" * 256):
             for words in (("LOCK", name), ("ELECT", name, "v"), ("LEADER", name), ("SUBSCRIBE", name), ("PSUBSCRIBE", name), ("BREAK", name, "1"),
                           ("STATUS", name), ("CAN", name)):
@@ -341,7 +341,7 @@ class Shown(Nodes):
         fence = other.call("ELECT", "x", "secret")
         self.assertEqual(other.call("BREAK", "x", fence), 1)
         heard = [listener.read()[2].split()[0] for _ in range(2)]
-        self.assertEqual(heard, ["granted", "lost"])  # it does not get what the leader published
+        self.assertEqual(heard, ["granted", "lost"])  # the listener does not get what the leader published
 
 
 class Reading(Nodes):
@@ -475,7 +475,7 @@ class Reading(Nodes):
                                                     f"uid {os.stat(node.socket).st_uid} and gid {group} may use its socket")
         self.assertEqual(json.loads(stranger.call("CAN", "x"))["verbs"], [])
         self.assertNotIn("epoch", stranger.call("INFO"))
-        # Others are as without rules, and it may give back what it had.
+        # For other clients it is as without rules, and the stranger may give back what it had.
         for client in (member, root, tcp):
             self.assertEqual(json.loads(client.call("CAN", "z")), {"verbs": list(VERBS), "rules": False})
         self.assertEqual(stranger.call("UNLOCK", "x", fence), 1)
@@ -484,7 +484,7 @@ class Reading(Nodes):
         reload(rules)
         self.assertIsInstance(stranger.call("LOCK", "y"), int)
         self.assertTrue(is_refused(root.call("LOCK", "other")))
-        self.assertEqual(listener.read()[2], "y")  # it was told nothing in between
+        self.assertEqual(listener.read()[2], "y")  # the listener was told nothing in between
 
 
 class Files(unittest.TestCase):
@@ -606,7 +606,8 @@ class Files(unittest.TestCase):
         self.assertIn("Too many levels of symbolic links", self.refused("--config", self.path("loop")))
 
     def test_a_folder_on_the_way_that_others_can_write(self):
-        """Whoever can write there can replace what is in it, unless the folder is sticky."""
+        """Users who can write to a folder can replace what is in it, unless the folder is
+        sticky."""
         way, below = self.path("way"), self.path("way/below")
         os.makedirs(below)
         conf = self.conf("way/below/conf")

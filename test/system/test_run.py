@@ -120,7 +120,8 @@ class ExitCodes(ServiceTest):
                     self.assertEqual(err.count("\n"), 1, err)
 
     def test_busy(self):
-        """As with flock, the exit code says it. Nothing is printed without --verbose."""
+        """As with flock, only the exit code says that the lock is busy. Nothing is printed without
+        --verbose."""
         holder = self.hold("x")
         for words, code, says in [(["-n"], 75, "is not free"), (["-w", "10ms"], 75, "was not free within 10 ms"),
                                   (["-w", ".007"], 75, "was not free within 7 ms"), (["--timeout", "0.01"], 75, "was not free within 10 ms"),
@@ -188,7 +189,8 @@ class ExitCodes(ServiceTest):
         self.assertEqual(self.finish(waiter), (0, "entered\n", f"baton run: waiting for the node at {self.node.socket} to come back\n"))
 
     def test_an_alarm_that_was_set_before_ends_the_wait(self):
-        """As in perl -e 'alarm 1; exec @ARGV'."""
+        """A program may set an alarm and then execute `baton run`, as in perl -e 'alarm 1; exec
+        @ARGV'."""
         self.hold("x")
         begin = lambda: signal.setitimer(signal.ITIMER_REAL, 1)
         self.assertEqual(self.start("run", "x", "true", preexec_fn=begin).wait(PATIENCE), -signal.SIGALRM)
@@ -201,7 +203,7 @@ class ExitCodes(ServiceTest):
             return False
 
     def test_a_node_that_is_stopped(self):
-        """Then nobody knows whether the lock is free."""
+        """While the node is stopped, nobody knows whether the lock is free."""
         self.node.process.send_signal(signal.SIGSTOP)
         for words in (["-w", "50ms"], ["-n"], ["-n", "-E", "0"]):
             with self.subTest(words=words):
@@ -214,7 +216,7 @@ class ExitCodes(ServiceTest):
         self.assertEqual(self.finish(waiter)[0], -signal.SIGTERM)
 
     def test_a_member_that_is_silent(self):
-        """The node's message about it is printed, whatever -E is."""
+        """The node's message about the silent member is printed, whatever -E is."""
         with FakeNode(self.path("fake"), {"LOCK": b"-SILENT n2 did not answer\r\n"}) as fake:
             for words in (["-n"], ["-n", "-E", "0"], ["-w", "1s"]):
                 with self.subTest(words=words):
@@ -438,7 +440,8 @@ class Signals(ServiceTest):
         both."""
         for stop in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGSTOP):
             with self.subTest(stop=stop):
-                # It runs in a group of its own, as under a shell. An orphaned group would ignore most of these signals.
+                # `baton run` runs in a group of its own, as under a shell. An orphaned group would
+                # ignore most of these signals.
                 run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE,
                                  preexec_fn=os.setpgrp)
                 command = int(run.stdout.readline())
@@ -531,7 +534,7 @@ class Losing(ServiceTest):
         command = int(run.stdout.readline())
         first.kill()
         first.wait(PATIENCE)
-        self.node.start()  # its lease is shorter than that grace
+        self.node.start()  # this node's lease is shorter than that grace
         script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
         self.assertEqual(self.run_baton("run", "-w", "60s", "x", "sh", "-c", script)[:2], (0, "alone\n"))
         self.assertEqual(run.wait(PATIENCE), 76)
@@ -642,10 +645,10 @@ class Killed(ServiceTest):
 
     # A command with descendants of every kind, all of which have descriptor 9 open.
     FAMILY = ("exec 9>inside; flock -n 9 || exit 99;"
-              "setsid sh -c 'sleep 1000 & sleep 1000' & "                     # it has a session of its own
+              "setsid sh -c 'sleep 1000 & sleep 1000' & "                     # a process with a session of its own
               "(setsid sleep 1000 &) & "                                     # a daemon, without a parent
-              "sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.01; done' & "  # it forks all the time
-              "sh -c 'kill -STOP $$' & "                                     # it is stopped
+              "sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.01; done' & "  # a process that forks all the time
+              "sh -c 'kill -STOP $$' & "                                     # a process that is stopped
               "echo $$ > pid; wait")
 
     def family(self):
@@ -676,7 +679,7 @@ class Killed(ServiceTest):
         self.assertEqual(heir.wait(PATIENCE), 0)
 
     def test_the_group_of_the_wrapper(self):
-        """As a shell's `kill -9 %1` does."""
+        """The whole group of `baton run` is killed, as a shell's `kill -9 %1` does."""
         run = self.start("run", "x", "sh", "-c", self.FAMILY, start_new_session=True)
         self.text("pid")
         heir = self.heir()
@@ -708,8 +711,9 @@ class Killed(ServiceTest):
         os.kill(before, signal.SIGKILL)
 
     def test_the_guardian_and_not_what_a_child_that_was_there_before_leaves_behind(self):
-        """The process had a child before it became `baton run`. When that ends, its own child becomes one of `baton run`. If the
-        guardian is killed, only its age tells that this is not of the command."""
+        """The process had a child before it became `baton run`. When that child ends, its own child
+        becomes a child of `baton run`. If the guardian is killed, only the age of this process
+        tells that it does not belong to the command."""
         def wait_for(name):
             return f"until test -e {name}; do sleep 0.01; done"
 
@@ -743,7 +747,7 @@ class Killed(ServiceTest):
             pass
 
     def test_both(self):
-        """Only the command itself is promised to end: the kernel kills it."""
+        """If both are killed, only the command itself is sure to end: the kernel kills it."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
         command = int(run.stdout.readline())
         guardian = stat_of(command)[1]
@@ -758,7 +762,7 @@ class Killed(ServiceTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
     def test_a_run_within_a_run(self):
-        """The inner lock is not released before the inner command has ended, either."""
+        """Both locks, the inner one too, are held until the inner command has ended."""
         inner = f"{BATON} run inner sh -c 'exec 9>inside; flock -n 9 || exit 99; echo $$ > pid; sleep 1000'"
         for lock in ("x", "inner"):
             run = self.start("run", "x", "sh", "-c", f"{inner}; exit 1")

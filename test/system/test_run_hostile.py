@@ -66,7 +66,8 @@ class HostileTest(ServiceTest):
 
 class Hostile(HostileTest):
     def test_many_runs_within_runs(self):
-        """Each of them gives its own lock back after its command has ended, and all of that must be over in time."""
+        """Each run gives its own lock back after its command has ended, and all of them must have
+        done so in time."""
         for how in (self.break_it, self.kill_run):
             with self.subTest(how=how.__name__):
                 command, locks = slow_command(64), ["x"]
@@ -84,13 +85,14 @@ class Hostile(HostileTest):
                 self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0] * len(locks))
 
     def test_one_that_says_it_is_a_guardian_and_makes_others(self):
-        """Guardians are killed last. This one is never alone."""
+        """Guardians are killed when nothing else is left. But something is always left beside this
+        one."""
         for how in (self.break_it, self.kill_run):
             with self.subTest(how=how.__name__):
                 self.check("breeder", how)
 
     def test_one_that_says_it_is_a_guardian_and_keeps_another_from_ending(self):
-        """It is never alone, and nothing new appears."""
+        """Something is always left beside this one too, although it makes no new processes."""
         for how in (self.break_it, self.kill_run):
             with self.subTest(how=how.__name__):
                 self.check("warden", how)
@@ -124,7 +126,8 @@ class WithoutMemory(HostileTest):
 
     @unittest.skipIf(SANITIZED, "a sanitizer needs memory of its own")
     def test_the_guardian(self):
-        """It cannot list so many processes, and goes on with what it has."""
+        """Without memory the guardian cannot list so many processes. It goes on with those that it
+        has."""
         def break_without_memory(run, command):
             resource.prlimit(stat_of(command)[1], resource.RLIMIT_AS, (1, 1))
             self.break_it(run, command)
@@ -148,7 +151,8 @@ class Late(HostileTest):
             os.kill(pid, signal.SIGCONT)
 
     def test_a_run_within_it_keeps_its_lock_until_its_command_is_gone(self):
-        """The guardians between must not end before it, although it is late."""
+        """The guardians between the two must not end before the innermost command, although it is
+        late."""
         slow = slow_command(256)
         within = ["within0", "within1", "within2"]
         for lock in within:
@@ -163,7 +167,7 @@ class Late(HostileTest):
         self.assertEqual([heir.wait(PATIENCE) for heir in heirs], [0, 0, 0])
 
     def test_one_that_says_it_is_a_guardian_and_makes_others(self):
-        """There is no time left to wait for guardians."""
+        """Here no time is left to wait for guardians."""
         self.check("breeder", self.break_and_be_late)
 
 
@@ -230,7 +234,8 @@ class KilledTogether(ServiceTest):
         self.assertEqual(run.wait(PATIENCE), 1)
 
     def test_a_run_that_is_killed_with_the_shell_around_it_and_ends_later(self):
-        """As `timeout -s KILL` does. The inner one has no priority, and its processor is busy: nearly always, the shell ends first."""
+        """The shell and the run are killed together, as `timeout -s KILL` does. The inner run has
+        no priority, and its processor is busy, so that the shell nearly always ends first."""
         hog = ("import os, time; os.sched_setaffinity(0, {%d}); print(flush=True)\n"
                "end = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass")
         inner = (BATON, "run", "within", "sh", "-c", "exec 9>inside; flock -n 9; echo $$; exec sleep 1000")
@@ -267,7 +272,7 @@ class LeftBehind(ServiceTest):
     lease = "20s"
 
     def test_a_run_that_lives_within_another_delays_nothing(self):
-        """The outer command ends by itself, and leaves it behind."""
+        """The outer command ends by itself, and leaves the inner run behind."""
         script = 'setsid sh -c \'"$@"; true\' sh "$@" & "$@" & read line'
         inner = (BATON, "run", "within", "sh", "-c", "echo $$; exec sleep 1000")
         run = self.start("run", "x", "sh", "-c", script, "sh", *inner, stdin=subprocess.PIPE)

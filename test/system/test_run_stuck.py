@@ -108,7 +108,7 @@ class StoppedGuardian(StuckTest):
     def test_it_is_stopped_just_before_it_kills(self):
         """`baton run` asked the guardian a moment ago, and would ask again only when it is too late. To arrange this, `baton run`
         is stopped for a while: it asks next when it continues."""
-        grace = 1.75  # as long as the lease allows
+        grace = 1.75  # the longest grace that the lease allows
         run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done", "--grace", "1750ms")
         heir = self.heir(command)
         self.break_it()
@@ -150,7 +150,8 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(run.wait(PATIENCE), 0)
 
     def test_a_debugger_keeps_it(self):
-        """It can be killed, but not reaped: the debugger, which is this process, gets its end first."""
+        """The guardian can be killed, but not reaped: its debugger, which is this process, is told
+        of its end first."""
         attach, all_kinds = 16, 0x40000000 # PTRACE_ATTACH, __WALL
         run, _, descendant = self.begin("setsid sh -c \"trap '' TERM; echo \\$\\$; exec sleep 1000\" & wait")
         guardian = stat_of(stat_of(descendant)[1])[1]
@@ -166,7 +167,8 @@ class StoppedGuardian(StuckTest):
         os.waitpid(guardian, all_kinds)
 
     def test_a_debugger_keeps_the_command(self):
-        """It has ended, but this process, the debugger, has not taken notice. `baton run` does not wait for that."""
+        """The command has ended, but its debugger, which is this process, has not taken notice.
+        `baton run` does not wait for that."""
         attach, all_kinds = 16, 0x40000000 # PTRACE_ATTACH, __WALL
         for spared in ("", "sleep 1000 & "):
             with self.subTest(spared=spared):
@@ -242,7 +244,8 @@ class StoppedGuardian(StuckTest):
             self.check_end(run, 143)
 
     def test_it_goes_on_after_the_command_has_obeyed(self):
-        """`baton run` has read of the loss, so the guardian cannot. Still it must not take the end of the command for one by itself."""
+        """`baton run` has read of the loss, so the guardian cannot. Still the guardian must not
+        believe that the command ended by itself."""
         run, guardian, command = self.begin("exec 9>inside; flock -n 9; setsid sh -c \"trap '' TERM; exec sleep 1000\" & echo $$; wait")
         heir = self.start("run", "x", "sh", "-c", "exec 9<inside; flock -sn 9 && echo alone || echo both")
         self.wait_for_waiters("x")
@@ -255,7 +258,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(run.status.read().count("\n"), 1)
 
     def test_it_goes_on_and_baton_run_is_stopped(self):
-        """Each of them was stopped for a while, but never both."""
+        """The guardian and `baton run` are stopped one after the other, never both at once."""
         run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done")
         heir = self.heir(command)
         self.stop(guardian)
@@ -268,7 +271,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(run.wait(PATIENCE), 76)
 
     def test_it_goes_on_meanwhile(self):
-        """In this case both know of the loss, and it is reported once."""
+        """The guardian and `baton run` both know of the loss, and it is reported once."""
         run, guardian, command = self.begin(STUBBORN, "--grace", "700ms")
         heir = self.heir(command)
         self.stop(guardian)
@@ -310,7 +313,7 @@ class ForeignCommandTest(StuckTest):
             pass
 
     def is_kept(self, holder):
-        """Waits longer than any grace and margin."""
+        """Checks that the lock is still held after longer than any grace and margin."""
         self.assertEqual(self.run_baton("run", "-w", "2s", "x", "true")[0], 75)
         self.assertEqual(self.status("x")["locks"][0]["holder"]["pid"], holder)
 
@@ -321,7 +324,7 @@ class ForeignCommandTest(StuckTest):
 
 
 class ForeignCommand(ForeignCommandTest):
-    lease = "3s"  # a quarter of it must be enough to notice, on a busy machine too, before SIGKILL is due
+    lease = "3s"  # a quarter of the lease must be enough, on a busy machine too, to notice EPERM before SIGKILL is due
 
     def test_broken(self):
         for command in (["./helper", "end"], ["sh", "-c", "./helper end; true"], ["sh", "-c", "setsid ./helper end & wait"]):
@@ -434,7 +437,7 @@ class Unseen(StuckTest):
                 guardian = int(file.read())
             for pid in (run.pid, guardian):
                 resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, limit))
-                os.kill(pid, signal.SIGSTOP) # it waits anew
+                os.kill(pid, signal.SIGSTOP) # it must call poll again
                 until("it is stopped", lambda pid=pid: stat_of(pid)[0] == "T")
                 os.kill(pid, signal.SIGCONT)
                 until("it sleeps", lambda pid=pid: stat_of(pid)[0] == "S")
@@ -468,8 +471,8 @@ class Unseen(StuckTest):
         self.check(limit=3, numbers_from=limit - 8)
 
     def test_proc_is_of_another_namespace(self):
-        # Its process 1 is a shell: if it were `baton run`, everything would end with it. The numbers are far from those of others, or
-        # wrong ones might happen to be right.
+        # Process 1 of the namespace is a shell: if it were `baton run`, everything would end with
+        # it. The pids differ from all others, so that a wrong one is not right by chance.
         script = 'echo 20000 > /proc/sys/kernel/ns_last_pid; "$@"; exit $?'
         self.in_namespace("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh")
 
@@ -551,7 +554,8 @@ class Stay(unittest.TestCase):
             self.assertRegex(shown["command"], "^cannot stop: .*python")
 
     def test_it_is_for_holders_only(self):
-        """Otherwise anybody could keep a node from ending, and fill its log."""
+        """If every client could use CLIENT STAY, anybody could keep a node from ending, and fill
+        its log."""
         with Cluster(1) as cluster, cluster[0].client() as client:
             refusal = "ERR CLIENT STAY is for a session that holds a lock or is losing one, and this one has none"
             self.assertEqual(client.call("CLIENT", "STAY"), refusal)

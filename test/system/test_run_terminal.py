@@ -61,7 +61,8 @@ class Terminal(ServiceTest):
     def test_interrupt(self):
         self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'\n")
         command = int(self.see(r"pid (\d+) go")[1])
-        # The shell could forget the job at the wrong moment.
+        # Wait for the exec: an interrupt that comes just before it could be lost by the inner
+        # shell.
         until("the command is there", lambda: program_of(command) == "sleep")
         self.type("\x03")
         self.type("echo \"code $?\"\n")
@@ -137,7 +138,7 @@ class Terminal(ServiceTest):
             self.see("Stopped")
             self.assertEqual(stat_of(command)[0], "T")
             self.assertEqual(self.foreground(), self.shell)
-            # It still has the lock.
+            # The stopped job still has the lock.
             self.type("$BATON run -n x true; echo \"code $?\"\n")
             self.see("code 75")
             self.type("fg\n")
@@ -150,7 +151,7 @@ class Terminal(ServiceTest):
     def test_in_the_background(self):
         self.type("$BATON run x sh -c 'echo go; read line; echo \"<$line>\"' &\n")
         self.see("go")
-        # It reads from a terminal that it does not have, so it is stopped like any job.
+        # The command reads from a terminal that it does not have, so it is stopped like any job.
         self.type("wait -f; jobs\n")
         self.see("Stopped")
         self.type("fg\n")

@@ -364,7 +364,7 @@ class Clients(TlsTest):
         port = free_port()
         options = ["--max-clients", "64", "--clients", f"127.0.0.1:{port}", *self.certificates.options("n1")]
         with Cluster(1, *options) as cluster, Flood(port), contextlib.ExitStack() as stack:
-            for source in ["127.0.0.1"] * 5 + ["127.0.0.9"] * 5: # even from where the flood comes
+            for source in ["127.0.0.1"] * 5 + ["127.0.0.9"] * 5: # even clients from the address of the flood are served
                 self.assertEqual(self.served(stack, port, source), b"+PONG\r\n")
             cluster[0].says("too many clients do not finish the TLS handshake: the oldest ones are closed: tcp 127.0.0.9:")
             self.assertNotIn("closed: tcp 127.0.0.1:", cluster[0].log())

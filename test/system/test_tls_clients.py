@@ -65,7 +65,7 @@ class TlsClients(unittest.TestCase):
             observer.terminate()
 
     def test_commands_before_the_end_of_tls_are_carried_out(self):
-        """They take more than one turn of the client."""
+        """The node needs more than one turn of this client to serve all these commands."""
         context = ssl.create_default_context(cafile=self.files[1])
         context.check_hostname = False
         context.load_cert_chain(self.files[3], self.files[5])
@@ -76,7 +76,7 @@ class TlsClients(unittest.TestCase):
             self.cluster[0].signal(signal.SIGSTOP)
             client.send_bytes(b"LOCK x\r\nUNLOCK x\r\n" * pairs)
             client.socket.setblocking(False)
-            with contextlib.suppress(ssl.SSLWantReadError): # it has sent the end, and would wait for the node's
+            with contextlib.suppress(ssl.SSLWantReadError): # unwrap has sent the end of TLS, and would wait for the node's
                 client.socket.unwrap()
             self.cluster[0].signal(signal.SIGCONT)
             until("all are carried out",

@@ -108,7 +108,7 @@ class SeparateHosts(unittest.TestCase):
                     fence = int(holder.stdout.readline())
                     with Client(cluster[0].socket) as other:
                         other.send("LOCK", "x")
-                        self.assertTrue(other.quiet(11)) # it stays connected though it is silent for longer than the timeout
+                        self.assertTrue(other.quiet(11)) # the holder stays connected though it is silent for longer than the timeout
                         hosts.pull(0)
                         self.assertGreater(other.read(), fence)
                 finally:

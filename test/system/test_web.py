@@ -380,7 +380,7 @@ class Single(WebTest):
             done = node.status()["grants"]
             until("they are right", lambda: grants(stream.next("status")) == done)
             self.assertGreater(done, before)
-            # It has become calmer.
+            # Few changes happen from now on.
             until("nothing is left out any more", lambda: "unheard" not in stream.next("status"))
             self.assertEqual(web.metrics()["baton_sessions"], 3)
             fence = client.call("LOCK", "y")
@@ -490,7 +490,7 @@ class Single(WebTest):
             while part := connection.recv(4096): # until it is closed
                 answer += part
             self.assertEqual(answer.split()[1], b"503")
-            self.assertLess(time.monotonic() - since, 4) # one that is idle may stay longer
+            self.assertLess(time.monotonic() - since, 4) # an idle connection could have stayed longer
 
     def test_a_request_that_does_not_arrive_is_dropped(self):
         node = self.serving()
@@ -563,7 +563,7 @@ class Single(WebTest):
 
 
 class Tally:
-    """What a stream has been told, counted: the events of minutes would be too many to keep."""
+    """Counts the events of a stream, because the events of minutes would be too many to keep."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -626,7 +626,7 @@ class Many(WebTest):
         self.assertEqual({kind for tally in tallies for kind in tally.kinds}, {"changes", "status"})
         took = time.monotonic() - start
         self.assertLessEqual(max(tally.kinds["changes"] for tally in tallies), 10 * took + 20)
-        self.assertLess(rss[1] - rss[0], 20000) # what viewers need who do not read
+        self.assertLess(rss[1] - rss[0], 20000) # memory for viewers that do not read
         self.assertLess(rss[2] - rss[1], 2000, "the memory grows")
         if self.SECONDS > 60:
             print(f"{self.STREAMS} streams, {took:.0f} s: {wanted} changes each; memory {rss} kB", file=sys.stderr)

@@ -1,6 +1,6 @@
 /*
- * How a cluster is born: first fixed schedules, then random ones. In these, messages are lost,
- * duplicated, very late and out of order, nodes are killed before and after their writes are
+ * The birth of a cluster, under fixed schedules and then under random ones. In these, messages are
+ * lost, duplicated, very late and out of order, nodes are killed before and after their writes are
  * durable, and disks are wiped.
  */
 #include <setjmp.h>
@@ -320,7 +320,7 @@ static void test_a_record_that_was_replaced_is_not_written_again(void **context)
 	start(1);
 	converse_until(2, first);
 	assert_true(cluster_is(world.disks[0].cluster, world.disks[2].cluster));
-	/* Meanwhile ant believes that crow has the new record. */
+	/* The late message is from ant, which by now believes that crow has the new record. */
 	assert_true(birth_hear(world.nodes[2], 0, late, size));
 	serve(2);
 	assert_false(cluster_is(world.disks[2].cluster, first));

@@ -51,7 +51,7 @@ static bool readable(int fd, int timeout_ms)
 	return poll(&item, 1, timeout_ms) == 1;
 }
 
-/* How long to wait for the end of the script, so that commands that are sent without waiting arrive
+/* The time to wait for the end of the script, so that commands that are sent without waiting arrive
  * too. */
 enum { LONG_MS = 60000 };
 
@@ -391,7 +391,7 @@ static void test_a_wait_for_ever_goes_through_restarts(void **state)
 	end(node, baton);
 }
 
-/* But if there is no view at first, that is reported at once. */
+/* If there is no view when the wait begins, that is reported at once. */
 static void test_a_wait_for_ever_needs_a_view_to_begin_with(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /*
- * How all descendants of a process are ended. The tests are subreapers, as `baton run` is.
+ * Tests that all descendants of a process are ended. The tests are subreapers, as `baton run` is.
  */
 #include "descendants.h"
 
@@ -212,7 +212,7 @@ static pid_t fork_with_channel(int ret_channel[2])
 	return pid;
 }
 
-/* What happens when the next process is about to be killed. */
+/* The processes for swap_now, which is called when `parent` is about to be killed. */
 static struct {
 	pid_t parent, child;
 	int parent_channel[2], stranger_channel[2];

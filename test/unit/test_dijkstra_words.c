@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step does to a word. At the head: `before` and a rest become `after`, the rest, `tail`. */
+/* A step as a rule that rewrites a word. At the head, `before` and a rest become `after`, the rest
+ * and `tail`. */
 struct rule {
 	const char *what, *before, *after, *tail;
 	bool at_head; /* false: the rule applies anywhere but at the head, and there is no tail */

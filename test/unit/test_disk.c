@@ -1,6 +1,6 @@
 /*
- * What a voter keeps on disk. After a crash all of it is there, or the disk is refused; it is never
- * read wrongly. Each write is computed from its number, so that the content after the n-th write is
+ * The disk of a voter. After a crash everything is there, or the disk is refused; it is never read
+ * wrongly. Each write is computed from its number, so that the content after the n-th write is
  * known. DISK_KILLS in the environment says how many writers are killed (default: 500; with a
  * sanitizer, which makes each of them slower, 40).
  */
@@ -366,7 +366,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 	close(fd);
 }
 
-/* What a crash after `last` writes leaves: the files as they are while the database is open. */
+/* The files that a crash after `last` writes leaves, as they are while the database is open. */
 struct image {
 	uint64_t last;
 	uint8_t *main, *wal;

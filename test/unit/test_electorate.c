@@ -1,6 +1,6 @@
 /*
- * Who should vote. First, the next change that a leader makes in clusters that are written down
- * here. Then the result when every change is made, step by step.
+ * The choice of voters. First, the next change that a leader makes in clusters that are written
+ * down here; then the result when every change is made, step by step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -281,8 +281,8 @@ static void test_a_forbidden_voter_goes_at_once_if_there_is_another(void **conte
 	assert_string_equal(settle(), "acd");
 }
 
-/* If the voter d died at the moment at which the forbidden c is removed, while e is silent, two of
- * four would be left and never agree again. */
+/* Suppose that e is silent and the voter d dies at the moment at which the forbidden c is removed.
+ * Two of four voters would be left, and never agree again. */
 static void test_a_forbidden_voter_stays_while_another_is_missing(void **context)
 {
 	(void)context;

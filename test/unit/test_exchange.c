@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* For example, if there are too many clients, the node answers before the question and never reads
- * it. */
+/* A node may answer before it has read the question, and never read it: for example if there are
+ * too many clients. */
 static void test_the_last_words_of_a_node_are_told(void **state)
 {
 	static const char words[] = "-ERR too many clients at this node\r\n";

@@ -314,8 +314,8 @@ static size_t frames_until_full(struct link *link, uint64_t epoch)
 	return taken;
 }
 
-/* Otherwise, if the first frames of an epoch need more than the limit, the node would end one epoch
- * after another for ever. */
+/* If the limit stayed the same and the first frames of an epoch needed more, the node would end one
+ * epoch after another for ever. */
 static void test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room(void **state)
 {
 	(void)state;

@@ -49,7 +49,8 @@ struct way {
 	uint64_t epoch;     /* the epoch of the frames that are sent now */
 	uint64_t forgotten; /* frames of epochs before this one may be missing */
 	uint64_t full;      /* the epoch of a frame that did not fit */
-	/* How often the limit was raised: it is KEPT_MAX times this plus one. */
+	/* The limit is KEPT_MAX * (doubled + 1). It is doubled when a frame does not fit, at most
+	 * three times. */
 	size_t doubled;
 	uint64_t epochs[FRAMES_MAX]; /* the epoch of each frame */
 	/* The number of the next frame to send, and of the next frame to arrive. */
@@ -239,7 +240,7 @@ static void run_seed(void)
 	uint64_t received[2] = {0, 0};
 
 	random_seed(&random, seed);
-	/* How many steps between two reconnections. */
+	/* The number of steps between two reconnections. */
 	uint64_t calm = 20 + random_below(&random, 400);
 	for (int i = 0; i < 2; i++) {
 		memset(&ways[i], 0, sizeof(ways[i]));

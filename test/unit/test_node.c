@@ -57,7 +57,8 @@ static void test_every_algorithm_serves_every_member(void **state)
 	}
 }
 
-/* All members ask at once, again and again. Only one client may be inside, and all must get in. */
+/* All members ask at once, again and again. At most one client may be inside, and all must get
+ * in. */
 static void test_every_algorithm_serves_a_crowd(void **state)
 {
 	enum { MEMBERS = 4, EACH = 2, ROUNDS = 5 };
@@ -255,7 +256,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 	nodes_pass(&nodes, NODE_SILENCE_NS);
 	assert_string_equal(nodes_said(&nodes, waiter), "error -15 c");
-	/* The same, but another client waits for the lock. */
+	/* The member cannot be reached either, but another client waits for the lock. */
 	assert_int_equal(nodes_lock(&nodes, 1, other, name), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
 	nodes.link[1][2].cut = true;

@@ -497,7 +497,7 @@ static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
-/* The same for a subscriber that was not told of the beginning of the hold. */
+/* Here the subscriber was not told of the beginning of the hold. */
 static void test_the_end_of_an_unknown_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;

@@ -624,7 +624,7 @@ static void test_a_node_does_not_leave_before_a_lost_client_s_deadline(void **st
 	assert_int_equal(nodes.departures[0], 1);
 }
 
-/* Its client may still believe that it holds the lock. */
+/* The orphan's client may still believe that it holds the lock. */
 static void test_what_an_orphan_holds_counts_as_its_users(void **state)
 {
 	static struct node_user user; /* a session refers to it until the node is destroyed */

@@ -13,7 +13,8 @@ enum { ATTEMPTS = 5 };
 
 /* --- patterns --- */
 
-/* Does the element of the pattern at *i match the byte? Written in the plainest way. */
+/* Does the element of the pattern at *i match the byte? Moves *i past the element. It is written as
+ * simply as possible, to be compared with the real one. */
 static bool element_fits(const char *pattern, uint32_t size, uint32_t *i, char byte)
 {
 	char element = pattern[(*i)++];
@@ -45,7 +46,8 @@ static bool element_fits(const char *pattern, uint32_t size, uint32_t *i, char b
 	return found != negated;
 }
 
-/* Which prefixes of the text does the pattern match up to here? One element after the other. */
+/* Does the pattern match the text? at[j] tells whether the elements so far match the first j
+ * bytes. */
 static bool fits(const char *pattern, uint32_t size, const char *text, uint32_t text_size)
 {
 	bool at[NODE_NAME_MAX + 1] = {true}, next[NODE_NAME_MAX + 1];
@@ -79,7 +81,8 @@ static void test_patterns_match_as_the_plainest_matcher_says(void **state)
 	random_seed(&random, 1);
 	for (unsigned k = 0; k < 40000; k++) {
 		char pattern[NODE_NAME_MAX], text[NODE_NAME_MAX];
-		/* Long ones have few special bytes and few mismatches, so that much is tried. */
+		/* Long patterns have few special bytes and few mismatches, so that matching takes
+		 * many attempts. */
 		bool is_long = k % 8 == 0;
 		uint32_t most = is_long ? NODE_NAME_MAX : 12;
 		uint32_t size = 1 + (uint32_t)random_below(&random, most);

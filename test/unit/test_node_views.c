@@ -274,8 +274,8 @@ static void test_messages_for_a_closed_lock_wait(void **state)
 	assert_int_equal(figures.backlog_bytes, 0);
 }
 
-/* The same with a token that sets out by itself: a TOUCH that arrives too early is not
- * forgotten. */
+/* A TOUCH that arrives while the lock is closed is not forgotten. Here the token sets out by
+ * itself. */
 static void test_a_touch_of_a_closed_lock_waits(void **state)
 {
 	(void)state;
@@ -432,7 +432,7 @@ static void test_a_node_that_is_removed_loses_its_holds_and_keeps_its_waiters(vo
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, other), "fence 2:1");
 	assert_int_equal(nodes_unlock(&nodes, 0, other, "x"), 1);
-	/* As another incarnation it is a member again, and its client has waited all the time. */
+	/* b joins again as another incarnation, and its client has waited all the time. */
 	assert_int_equal(node_rejoin(nodes.node[1], 1, nodes.now), BATON_EVIEW);
 	assert_int_equal(node_rejoin(nodes.node[1], 2, nodes.now), 0);
 	nodes.incarnation[1] = 2;
@@ -666,7 +666,7 @@ static void test_a_message_for_a_table_full_of_locks_in_use_does_not_wait(void *
 	assert_int_equal(nodes.bumps, 1);
 }
 
-/* The same for a TOUCH: no other message would show that the home's table is full. */
+/* A TOUCH waits like other messages: no other message would show that the home's table is full. */
 static void test_a_touch_for_one_lock_too_many_waits(void **state)
 {
 	(void)state;

@@ -103,7 +103,7 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 	}
 	assert_true(replica_term(replicas[1]) >= term + 3);
 	assert_int_equal(replica_term(replicas[2]), term);
-	restart(1); /* as a candidate it would ask for real votes again */
+	restart(1); /* restart b: as a candidate it would ask for real votes again */
 	restart(2);
 	elect("ac", 0);
 	term = replica_term(replicas[0]);
@@ -244,7 +244,8 @@ static void test_a_wiped_server_comes_back_as_another(void **context)
 	assert_int_equal(replica_servers(replicas[2], 0, &old), 2);
 }
 
-/* Otherwise the effect of this letter on libraft would depend on the value of a pointer. */
+/* If such a letter were not ignored, its effect on libraft would depend on the value of a
+ * pointer. */
 static void test_a_vote_for_nobody_is_ignored(void **context)
 {
 	(void)context;
@@ -304,7 +305,8 @@ static int append(size_t to, uint64_t from, uint64_t term, uint64_t index, uint6
 	return receive_letter(to, from, &letter);
 }
 
-/* Otherwise libraft would write into the wrong part of a union, or ask to be shut down. */
+/* If they were not refused, libraft would write into the wrong part of a union, or ask to be shut
+ * down. */
 static void test_letters_that_no_correct_server_sends_change_nothing(void **context)
 {
 	(void)context;

@@ -238,7 +238,7 @@ static void test_the_lead_goes_only_to_a_server_that_has_caught_up(void **contex
 	assert_true(has_applied(1, 'X'));
 	replica_transfer(replicas[0], 3, now);
 	serve(0);
-	drop_letters(); /* what c is told now is lost */
+	drop_letters(); /* if c were told to begin an election now, that letter would be lost */
 	propose(0, 'Y');
 	pass("abc", 10);
 	assert_true(has_applied(2, 'Y'));

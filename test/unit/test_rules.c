@@ -261,7 +261,7 @@ static void test_the_missing_rule_has_the_pattern_that_was_asked_for(void **stat
 	}
 }
 
-/* What is printed must be a valid rule, or nothing. */
+/* A rule that is printed must be valid; otherwise nothing is printed. */
 static void test_no_rule_is_told_that_could_not_be_used(void **state)
 {
 	char name[RULE_PATTERN_MAX + 1], text[RULES_MISSING_MAX];

@@ -1,4 +1,4 @@
-/* When the node yields the processor: as long as it need not wait long for it. */
+/* The node yields the processor as long as it need not wait long to get it back. */
 #include "sched_policy.h"
 
 #include <setjmp.h>

@@ -17,7 +17,7 @@
 
 enum { FAULTS = 40 };
 
-/* What a made-up run needs to fail. */
+/* The faults that a made-up run needs to fail. */
 struct needs {
 	uint64_t faults;  /* the faults that must be there, a bit each */
 	uint32_t percent; /* how many percent of the sets that have these faults fail */

@@ -441,7 +441,7 @@ static void test_an_invitation_is_used_once(void **context)
 	assert_string_equal(user_of(1), "a");
 	assert_memory_equal(agreed.invitations.list[0].ticket.bytes, digest(7).bytes,
 	                    ENTRY_DIGEST_SIZE);
-	invite(1, NOON + 3, NOON + 600); /* the same invitation again does not make it unused */
+	invite(1, NOON + 3, NOON + 600); /* making the invitation again does not make it unused */
 	assert_string_equal(user_of(1), "a");
 	assert_int_equal(agreed.invitations.list[0].expiry, NOON + 60);
 }

@@ -1,4 +1,4 @@
-/* How a process stops that cannot go on: a bug aborts it, and a lack of memory ends it. */
+/* A process that cannot go on stops: a bug aborts it, and a lack of memory ends it. */
 #include "memory.h"
 #include "must.h"
 

@@ -1,4 +1,4 @@
-/* Which stranger is closed when there are too many. */
+/* The choice of the stranger that is closed when there are too many. */
 #include "strangers.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ static void test_the_oldest_of_the_greatest_network_goes(void **state)
 	(void)state;
 	assert_int_equal(strangers_choose((uint64_t[]){5, 9, 9, 6, 9, 7, 8}, 7), 4);
 	assert_int_equal(strangers_choose((uint64_t[]){6, 9, 6, 9, 9, 6, 6, 7}, 8), 6);
-	/* Of two that are equally great, the one with the oldest stranger. */
+	/* Of two networks that are equally great, the one with the oldest stranger is chosen. */
 	assert_int_equal(strangers_choose((uint64_t[]){9, 6, 6, 9, 7}, 5), 3);
 	assert_int_equal(strangers_choose((uint64_t[]){9, 6, 9, 6, 7}, 5), 3);
 }

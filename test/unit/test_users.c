@@ -1,4 +1,4 @@
-/* Whose connection is served next. */
+/* The order in which users' connections are served. */
 #include "users.h"
 
 #include <setjmp.h>
@@ -98,7 +98,8 @@ static void test_a_connection_that_ends_has_no_turn(void **state)
 	begin(&world);
 	user_dequeue(&world.users, &world.greedy_places[0]);
 	user_dequeue(&world.users, &world.modest_place);
-	user_dequeue(&world.users, &world.modest_place); /* it does not wait any more */
+	/* A second call does nothing: the connection does not wait any more. */
+	user_dequeue(&world.users, &world.modest_place);
 	for (int i = 1; i < MANY; i++) {
 		assert_true(users_are_waiting(&world.users));
 		assert_ptr_equal(users_next(&world.users), &world.greedy_places[i]);

@@ -582,7 +582,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 	judge_is_content();
 	assert_false(verdict_valid(verdict, 0));
 
-	/* The same, but the lapse was not counted. */
+	/* The lease has lapsed as before, but the lapse was not counted. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(3000);

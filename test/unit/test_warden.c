@@ -552,7 +552,7 @@ static void test_one_of_two_without_a_link_goes_and_stays_away(void **context)
 	assert_int_equal(changes, before);
 }
 
-/* Both are candidates. They must not keep each other from joining. */
+/* Two candidates have no link to each other. They must not keep each other from joining. */
 static void test_one_of_two_candidates_without_a_link_joins(void **context)
 {
 	(void)context;
@@ -654,7 +654,7 @@ static void test_a_leave_waits_while_a_member_is_silent(void **context)
 	start_all();
 	uint64_t epoch = warden_state(warden)->epoch;
 	run(INTERVAL);
-	stuck[3] = true; /* it has just been heard */
+	stuck[3] = true; /* from now on this member does not renew; it has just been heard */
 	tenant_depart(tenants[1], true);
 	renew(1);
 	while (is_member(3)) {
@@ -771,11 +771,11 @@ static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **co
 
 	start_all();
 	out_init(&out);
-	/* Its first petition asked to join. */
+	/* An acknowledgement of the first petition, which asked to join, renews nothing. */
 	bulletin_write_ack(&out, tenant_incarnation(tenants[0]) + 1, 1);
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
-	/* The same for a number that was never used. */
+	/* Neither does one of a petition that was never sent. */
 	bulletin_write_ack(&out, tenant_incarnation(tenants[0]), 1000);
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
@@ -870,7 +870,7 @@ static void test_a_witness_is_never_a_member(void **context)
 	run(4 * LEASE);
 	assert_true(is_member(0));
 	assert_false(is_member(1));
-	/* But the witness can vote, which the member without a data directory cannot. */
+	/* The witness can vote; the member cannot, because it has no data directory. */
 	assert_int_equal(warden_standing(warden, &standing), 1);
 	assert_int_equal(standing[0].server, 77);
 	assert_true(standing[0].eligible && standing[0].witness);

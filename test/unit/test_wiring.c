@@ -1,5 +1,5 @@
 /*
- * Which members of a view need links to each other, especially where links are given by name.
+ * The links that the members of a view need, especially where links are given by name.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-// What the tests of the page share. They are called with the build's folder: build/web, and programs beside it.
+// Shared by the tests of the page. A test is called with the build's folder, which has web and,
+// beside it, the programs.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -82,7 +82,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	await other.getByRole("link", { name: "Cluster" }).waitFor();
 	await close(other);
 
-	// Taken, waited for, handed over.
+	// A lock is taken, waited for, and handed over.
 	const first = nodes[0].lock("demo");
 	await holds(page, "demo", "n1");
 	const second = nodes[1].lock("demo");
@@ -116,7 +116,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	}
 	assert.deepEqual(seen.locks, status.locks.map((l) => ({ name: l.name, fence: l.fence, holder: l.holder.node, pid: l.holder.pid, command: words(l.holder), waiters: l.waiters.map((w) => [w.node, words(w)]) })));
 
-	// Broken, after a dialog that names the holder and the fence.
+	// The lock is broken, after a dialog that names the holder and the fence.
 	const { fence, holder } = status.locks[0];
 	await row(page, "demo").getByRole("button", { name: "Break demo" }).click();
 	const dialog = await page.locator("#break").innerText();
@@ -130,7 +130,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	assert.match(await page.textContent("#outcome"), /^demo was taken from its holder\.$/);
 	await logged(page, `^demo lost by n2, fence ${fence}: broken`);
 
-	// A member dies: silent, then removed; its locks move; it comes back.
+	// A member dies. It is silent, then removed, and its locks move; then it comes back.
 	const fourth = nodes[0].lock("demo");
 	await waits(page, "demo", ["n1"]);
 	await nodes[2].kill();
@@ -155,7 +155,8 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	nodes[0].start();
 	await page.waitForFunction(() => baton.feed.link.value.state === "live" && baton.feed.latest.value.status.waiting_for === null && document.getElementById("trouble") === null);
 	await logged(page, "^n1 answers again$");
-	// It came back into the cluster that it knew: nobody else has left.
+	// n1 came back into the cluster that it knew, so the page must not say that others have
+	// left.
 	await logged(page, "^epoch \\d+: n1 joined");
 	assert.doesNotMatch(await page.textContent(".log"), /n2[^:]* removed/);
 	const last = nodes[0].lock("demo");
@@ -208,7 +209,7 @@ test("four numbers of the last minute, from differences that mean something", as
 	fake.status.topology = "complete";
 	await tick(1);
 	assert.match(await page.textContent("#cost-now"), /neilsen on a complete network: at most 3/);
-	// What is older than a minute is not counted.
+	// Events that are older than a minute are not counted.
 	for (let i = 0; i < 61; i++) fake.tick();
 	await tick();
 	assert.deepEqual([await figure("grants"), await figure("came"), await figure("cost-now")], ["0", "–", "–"]);
@@ -223,7 +224,7 @@ test("grants are counted while members fall silent, leave, join, restart and com
 	fake.status.members = [db1, db2, web1, late];
 	const { page, tick } = await onPretended(fake);
 	let total = 0;
-	/** Sends a status. So many grants more than before must be counted. */
+	/** Sends a status. The page must then count `more` grants more than before. */
 	const counted = async (more) => {
 		await tick();
 		total += more;
@@ -240,7 +241,8 @@ test("grants are counted while members fall silent, leave, join, restart and com
 	fake.status.members = [db1, db2, late];
 	db2.counts.grants += 2;
 	await counted(2);
-	// One joins that was never here, and one tells something that was silent when the page was opened: nobody knows since when it counts.
+	// A new member joins, and one that was silent when the page was opened answers for the
+	// first time: nobody knows since when that one counts.
 	const fresh = { ...db1, name: "fresh", incarnation: 40, counts: { grants: 5, sent: 6 } };
 	fake.status.epoch++;
 	fake.status.members = [db1, db2, fresh, late];
@@ -249,7 +251,7 @@ test("grants are counted while members fall silent, leave, join, restart and com
 	await counted(6);
 	late.counts.grants += 3;
 	await counted(3);
-	// web1 was only cut off: it has counted on. Then its process is started again.
+	// web1 was only cut off, and has gone on counting. Then its process is started again.
 	Object.assign(web1, { state: "active", counts: { grants: 1400 + 9, sent: 1800 } });
 	fake.status.epoch++;
 	fake.status.members = [db1, db2, fresh, late, web1];
@@ -310,7 +312,7 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	await page.fill("#filter", "nothing");
 	await page.waitForFunction(() => document.getElementById("no-locks")?.textContent === "No such lock.");
 	await page.fill("#filter", "");
-	// What is known of some locks only is not said of all.
+	// Figures that are known for only some of the locks are marked as such.
 	const card = (member) => page.textContent(`[data-member="${member}"] small:last-child`);
 	fake.more = true;
 	await tick();
@@ -325,7 +327,7 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	await tick();
 	assert.match(await page.textContent("#waiting"), /0\+nobody waits for the first 450 locks/);
 	fake.more = false;
-	// Once the stream has all of them, nobody is asked.
+	// Once the stream has all locks, the page asks for none.
 	fake.locks = fake.locks.slice(0, 30);
 	await tick();
 	await begins(name(0));
@@ -347,14 +349,14 @@ test("a witness, another cluster, a node that refuses, and names that are not te
 	fake.info.cluster = "0badcafe";
 	const { page, tick } = await onPretended(fake);
 	const heads = () => page.locator("#locks thead th").allTextContents();
-	// Only what can be named exactly can be broken.
+	// Only a lock whose name is known exactly can be broken.
 	assert.equal(await row(page, "plain").locator(".break").count(), 1);
 	assert.equal(await page.locator("#locks .break").count(), 1);
 	assert.ok((await heads()).includes("waiting, in order"));
 	fake.locks[0].order = "by node";
 	await tick();
 	assert.ok((await heads()).includes("waiting, by node"));
-	// Why grants are missing from the log.
+	// The page says why grants are missing from the log.
 	const send = (unheard) => fake.send("status", { at_ms: (fake.at += 1000), status: { ...fake.status, locks: [] }, info: fake.info, locks_total: 0, waiters_total: 0, waiters_more: false, waiters_by_member: {}, waits_longest: null, unheard });
 	send("NOPERM not permitted: this rule is missing: allow * observe uid:5");
 	await page.waitForSelector("#unheard");
@@ -363,7 +365,7 @@ test("a witness, another cluster, a node that refuses, and names that are not te
 	send("there are too many changes, more than 1500 in a second");
 	await page.waitForFunction(() => /too many changes/.test(document.querySelector("#unheard").textContent));
 	assert.equal(await page.textContent("#unheard"), "Grants and releases are left out: there are too many changes, more than 1500 in a second.");
-	// The picture does not claim to be complete, for a minute.
+	// For a minute, the picture does not claim to be complete.
 	assert.equal(await page.textContent("#gap"), "Some changes are left out: it may have been elsewhere too.");
 	assert.match(await page.getAttribute(".trail", "aria-label"), /^In the last minute .* was seen with db1 /);
 	await tick();
@@ -422,7 +424,7 @@ test("a node that is started again has not seen its cluster yet, and nobody was 
 	assert.deepEqual(await names(), ["db1", "db2", "web1"]);
 	await logged(page, "^epoch 9: db1 joined again$");
 	assert.doesNotMatch(await page.textContent(".log"), /removed/);
-	// Nobody told what happened while it was away.
+	// The page was not told what happened while the node was away.
 	assert.equal(await page.locator("#gap").count(), 1);
 	await close(page);
 	await fake.end();
@@ -538,7 +540,7 @@ test("a way too crowded to be drawn, a node that died with the token, and a lock
 	fake.locks[0] = lockOf("deploy", 32, "web1");
 	await tick();
 	await page.waitForFunction(() => document.querySelectorAll("#trail .inside").length === 2 && document.querySelectorAll("#trail path.m.t").length === 1);
-	// It dies: its bar ends where it was last seen, and no token rests there.
+	// web1 dies: its bar ends where it was last seen, and no token rests there.
 	fake.status.members[2] = { ...fake.status.members[2], state: "silent" };
 	fake.locks.shift();
 	for (let i = 0; i < 3; i++) await tick();
@@ -546,7 +548,7 @@ test("a way too crowded to be drawn, a node that died with the token, and a lock
 		const bars = [...document.querySelectorAll("#trail .inside")].map((bar) => Number(bar.getAttribute("width")));
 		return bars.length === 2 && bars[1] < 60;
 	});
-	// db1 had it from its first grant on; web1 until it died.
+	// db1 had the token from its first grant on; web1 had it until it died.
 	assert.equal(await page.locator("#trail .rest").count(), 2);
 	for (let i = 0; i < 130; i++) fake.change("deploy", "granted", 40 + i, i % 2 === 0 ? "db1" : "db2");
 	await tick();
@@ -563,7 +565,7 @@ test("the lock that moves is shown, the command that runs, and news that many gr
 	assert.equal(await row(page, "deploy").locator(".command").textContent(), "make all");
 	assert.equal(await row(page, "job").locator(".command").textContent(), "job --for db2");
 	fake.status.members[2].state = "silent";
-	fake.info.acquire_came.count++; // one wait: a line of a single value
+	fake.info.acquire_came.count++; // a single wait is drawn as a line with one value
 	await tick();
 	await logged(page, "^web1 does not answer$");
 	assert.match(await page.getAttribute("#came .course", "d"), /^M[\d.]+ [\d.]+h0$/);

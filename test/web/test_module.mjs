@@ -72,7 +72,7 @@ test("both branches of a condition are seen, for every algorithm", () => {
 		const stage = instance();
 		stage.put(`algorithm=${name}\nnodes=5\n${kind === "mutex" ? "load=poisson:0.1\nentries=60\nseed=2" : "arrangement=3,1,4,2,5"}`);
 		assert.equal(stage.exports.open(0), 0, stage.text());
-		const seen = new Map(); // region to whether it ran, and whether it was passed by
+		const seen = new Map(); // maps a region to whether it ran, and whether it was passed by
 		while (stage.exports.step(1) !== 0) {
 			stage.exports.lines();
 			for (const [hash, counters] of JSON.parse(stage.text()))
@@ -93,7 +93,7 @@ test("the page, the diagram and the comparison have the same colours", () => {
 	const colours = (text) => [...text.matchAll(/--([a-z0-9-]+):\s*(#[0-9a-f]{3,6})/g)].map(([, name, value]) => [name, value]);
 	const page = colours(readFileSync(join(root, "web/src/style.css"), "utf8"));
 	const known = new Set(page.map(([, value]) => value));
-	// The diagram's are written out, for programs that know no variables of CSS.
+	// The colours of a diagram are written out, for programs that do not know variables of CSS.
 	native("sim", "maekawa", "--nodes", "4", "--entries", "4", "--load", "heavy", "--diagram", join(folder, "x.svg"));
 	const drawn = new Set(readFileSync(join(folder, "x.svg"), "utf8").match(/#[0-9a-f]{6}\b/g));
 	assert.deepEqual([...drawn].filter((value) => !known.has(value)), []);
@@ -104,7 +104,8 @@ test("the page, the diagram and the comparison have the same colours", () => {
 });
 
 test("the script's types agree", () => {
-	// The packages are in the build's folder: a folder that has both as links, for the checker to find them.
+	// The packages are in the build's folder. So make a folder that has links to the packages
+	// and to the sources, for the type checker to find both.
 	const checked = join(folder, "types");
 	mkdirSync(checked);
 	symlinkSync(join(root, "web/src"), join(checked, "src"));

@@ -88,7 +88,7 @@ test("an address restores the very step, also where many have one time", async (
 				await state.showAddress(hash);
 				if (state.step.value !== step || state.run.value.statesText(step) !== states) return `${hash} leads to step ${state.step.value}`;
 			}
-			// And between two steps.
+			// The same must hold between two steps.
 			state.goTime(state.run.value.end * 0.37);
 			const [time, step, hash] = [state.time.value, state.step.value, await state.address()];
 			await state.showAddress(hash);
@@ -122,7 +122,7 @@ test("an address that makes no sense is answered with a sentence, and the first 
 		assert.match(await page.textContent("#wrong span"), sentence, hash);
 		assert.ok(await page.evaluate(() => baton.state.run.value.start.nodes <= 60 && Number.isFinite(baton.state.time.value)));
 	}
-	// The same for who types it; what was refused does not stay in the sentence.
+	// A user who types a wrong value sees the same sentence, and the value does not stay.
 	await page.evaluate(() => baton.state.showAddress("#lab/neilsen?nodes=7&load=light&entries=3"));
 	await page.getByLabel("Nodes", { exact: true }).fill("99999");
 	await page.getByLabel("Nodes", { exact: true }).press("Enter");
@@ -218,8 +218,8 @@ test("200 random steps, acts and returns: going back gives the very states befor
 			let seed = 12345;
 			const draw = (below) => ((seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) >>> 8) % below;
 			let known = new Map();
-			let lines = null; // of the trace
-			let first = null; // variables at the beginning
+			let lines = null; // the lines of the trace
+			let first = null; // the variables at the beginning
 			let acts = 0;
 			let returns = 0;
 			let back = 0;
@@ -250,7 +250,7 @@ test("200 random steps, acts and returns: going back gives the very states befor
 					if (known.get(state.step.value) !== text) return `step ${state.step.value} differs`;
 				}
 				known.set(state.step.value, text);
-				// And the trace, folded, says the same of the variables.
+				// Adding up the trace must give the same variables.
 				const vars = [...first];
 				let steps = 0;
 				for (const line of lines) {
@@ -356,7 +356,8 @@ test("a long run grows as one comes near its end, and going back gives the very 
 		const run = state.run.value;
 		const known = new Map();
 		for (let step = 7; step <= run.steps.length; step += 911) known.set(step, run.statesText(step));
-		// Backwards, by snapshots, and by a walk from the beginning.
+		// The states must be the same going backwards, by snapshots, and on a walk from the
+		// beginning.
 		for (const step of [...known.keys()].reverse()) if (run.statesText(step) !== known.get(step)) return `step ${step} differs`;
 		const walker = new baton.Walker(run.source, run.acts);
 		for (const [step, text] of known) {
@@ -399,7 +400,7 @@ test("the view and the diagram are saved as SVG: the diagram is the one of the c
 	const diagram = join(folder, "native.svg");
 	assert.equal(native("sim", ...words, "--diagram", diagram).status, 0);
 	assert.equal(await saved("save-diagram"), readFileSync(diagram, "utf8"));
-	// On its own, without the page's style, it has the same nodes in the same colours.
+	// The saved picture, without the page's style, has the same nodes in the same colours.
 	const view = await saved("save-svg");
 	const fills = await page.evaluate((text) => {
 		const made = new DOMParser().parseFromString(text, "image/svg+xml");
@@ -512,7 +513,7 @@ test("a file from --html opens from disk with its run", async () => {
 	const page = await open("", { base: pathToFileURL(path).href });
 	assert.deepEqual(await page.evaluate(() => [baton.state.run.value.start.algorithm, baton.state.run.value.start.nodes]), ["raymond", 6]);
 	await close(page);
-	// All of the page is in it: tours and comparisons too.
+	// The file has the whole page, with tours and comparisons.
 	const tour = await open("#tour/raymond?frame=2", { base: pathToFileURL(path).href });
 	assert.equal(await tour.textContent("#tour-title"), "Asking a neighbour");
 	await close(tour);

@@ -74,7 +74,7 @@ test("every tour is told to its end, and its questions take the right answer onl
 	let questions = 0;
 	for (const name of names) questions += await page.evaluate(readTour, name);
 	assert.ok(questions > 15, `${questions} questions`);
-	// And by the pointer.
+	// The pointer works too.
 	await page.evaluate(() => (location.hash = "#tour/neilsen?frame=4"));
 	await page.waitForFunction(() => baton.state.tour.value.name === "neilsen" && baton.state.frame.value === 3);
 	await page.click("#tour-next");
@@ -102,7 +102,7 @@ test("a frame is played, an address restores it, and an act goes its own way", a
 	await close(other);
 	await page.evaluate(() => baton.state.act("ask", 7));
 	assert.match(await page.textContent("#tour"), /its own way/);
-	// What follows is not in the tour: no other frame tells it.
+	// The run now differs from the tour, so no other frame may be shown for it.
 	await page.keyboard.press("End");
 	assert.ok((await at(page)) > 9);
 	assert.equal(await page.evaluate(() => baton.state.frame.value), 2);
@@ -154,13 +154,14 @@ test("two runs side by side meet the same requests, and have one time", async ()
 	await page.click("#play");
 	await page.waitForFunction(() => baton.pair.time.value > 0.5);
 	await page.click("#play");
-	// The address has it all.
+	// The address has the whole pair and its time.
 	await page.waitForFunction(() => /&t=/.test(location.hash));
 	const [hash, time] = await page.evaluate(() => [location.hash, baton.pair.time.value]);
 	const other = await open(hash);
 	assert.ok(Math.abs((await other.evaluate(() => baton.pair.time.value)) - time) < 0.001);
 	await close(other);
-	// Words of both and of one side; what cannot be is said, and nothing changes.
+	// Words are changed for both sides and for one. If a change is not possible, the page says
+	// so and changes nothing.
 	await page.getByLabel("Nodes", { exact: true }).fill("9");
 	await page.getByLabel("Nodes", { exact: true }).press("Enter");
 	assert.deepEqual(await pair("runs.map((r) => r.start.nodes)"), [9, 9]);
@@ -187,7 +188,7 @@ test("printed and mended part where the erratum says, and only the printed one b
 	const page = await open("#all");
 	const tours = await page.evaluate(async () => Object.entries(await (await fetch("tours.json")).json()));
 	const printed = tours.map(([name, text]) => [name, /^param text=(printed.*)$/m.exec(text)?.[1]]).filter(([, text]) => text !== undefined);
-	// One for each error of a paper, of a book, of a summary and of our copy.
+	// There is one tour for each error of a paper, of a book, of a summary and of our copy.
 	const errata = readFileSync(join(root, "doc/errata/errata.toml"), "utf8").split("[[erratum]]").slice(1);
 	const errors = errata.filter((e) => /^section = "(paper|book|summary|copy)"/m.test(e)).map((e) => /^name = "(.*)"/m.exec(e)[1]);
 	assert.deepEqual(printed.map(([name]) => name).sort(), errors.sort());
@@ -225,7 +226,8 @@ test("printed and mended part where the erratum says, and only the printed one b
 		const good = ended.mutex ? (ended.waits === 0 || ended.inside === 1) && (!ended.flying || ended.waits === 0) : ended.elected > 0 && !ended.flying;
 		assert.ok(good && ended.verdict === "passed", `${name}: ${JSON.stringify(ended)}`);
 	}
-	// The words at that step: in Maekawa's algorithm the FAIL that nobody sends.
+	// The page describes the step at which the two differ: in Maekawa's algorithm, the FAIL
+	// that nobody sends.
 	await page.goto(page.url().split("#")[0] + "#compare?tour=maekawa-neilsen&left.param=text=printed:neilsen&right.param=text=mended");
 	await page.waitForFunction(() => baton.pair.parting.value === 9);
 	const [left, right] = (await page.textContent("#difference")).split("on the right");
@@ -245,7 +247,8 @@ test("two elections side by side count nodes, and say what is wrong; what makes 
 	await page.keyboard.press("End");
 	for (const words of await page.locator(".counts .note").allTextContents()) assert.match(words, /and all know who leads/);
 	assert.match(await page.textContent(".half:last-child .alarm"), /leader twice/);
-	// Where only the order of messages differs, something does: what is said of both sides is never the same.
+	// If only the order of messages differs, the page must still describe the two sides
+	// differently.
 	await page.getByText("in order and not in order").click();
 	await page.waitForFunction(() => baton.pair.pair.value.runs[1].start.algorithm === "lamport");
 	await page.keyboard.press("End");
@@ -302,13 +305,14 @@ test("replay --open and check --open print an address that shows the scenario, a
 		assert.match(await page.textContent("#properties"), /Nothing can move any more|expected/);
 		await close(page);
 		const code = new Promise((done) => child.on("exit", done));
-		// What Ctrl-C sends goes to both; the command then ends with its own verdict.
+		// Ctrl-C sends a signal to both processes; the command then ends with its own
+		// verdict.
 		const server = Number(spawnSync("pgrep", ["-P", String(child.pid)], { encoding: "utf8" }).stdout);
 		process.kill(child.pid, "SIGINT");
 		process.kill(server, "SIGINT");
 		assert.equal(await code, 1, words.join(" "));
 	}
-	// With a browser: it is started on that address.
+	// If there is a browser, it is started with that address.
 	const seen = join(folder, "seen");
 	const browser = join(folder, "browser");
 	writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${seen}.new && mv ${seen}.new ${seen}\n`);
@@ -341,7 +345,8 @@ test("axe finds nothing, in both themes and at three widths, and nothing is wide
 			await page.setViewportSize({ width, height: 900 });
 			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
 			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${hash} is wider than ${width}`);
-			// Colours are the same at every width, sizes in both themes, and what there is only differs on a phone.
+			// Not all combinations are needed: colours are the same at every width,
+			// sizes are the same in both themes, and only a phone shows other elements.
 			for (const colorScheme of { 400: ["light"], 1280: ["light", "dark"], 2560: [] }[width]) {
 				await page.emulateMedia({ colorScheme });
 				assert.deepEqual(await page.evaluate(violations, [null, width === 1280]), [], `${hash} ${colorScheme} ${width}`);
@@ -392,7 +397,7 @@ test("the site is the same from any web server, below any path, and from disk wi
 	await close(page);
 	await new Promise((done) => plain.close(done));
 	assert.equal(spawnSync(join(root, "tools/site"), [folder, site]).status, 2);
-	// From disk, without any network.
+	// Open the page from disk, without any network.
 	const disk = await open("#tour/raymond?frame=2", { base: pathToFileURL(join(folder, "kept/index.html")).href, offline: true });
 	assert.equal(await disk.textContent("#tour-title"), "Asking a neighbour");
 	await disk.waitForSelector(".codebox .ran");
@@ -400,7 +405,7 @@ test("the site is the same from any web server, below any path, and from disk wi
 });
 
 test("a baton without its page says so", () => {
-	// What PAGE=no builds has no baton-web beside it.
+	// A baton that was built with PAGE=no has no baton-web beside it.
 	const alone = join(folder, "baton");
 	copyFileSync(baton, alone);
 	chmodSync(alone, 0o755);
