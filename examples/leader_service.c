@@ -39,7 +39,8 @@ static int on_answer(struct service *service)
 
 	if (error == BATON_EPENDING)
 		return 0;
-	if (error == BATON_ELOST) /* elected, but it was taken away before all members knew */
+	/* Elected, but the leadership was taken away before all members knew of it. */
+	if (error == BATON_ELOST)
 		return campaign(service);
 	if (error < 0)
 		return error;

@@ -60,7 +60,7 @@ static int do_tasks(struct baton *baton)
 			continue;
 		*end = '\0';
 		error = baton_trylock(baton, entry->d_name, &fence);
-		if (error == BATON_ENOTFREE) { /* another works on it */
+		if (error == BATON_ENOTFREE) { /* another worker does this task */
 			error = 0;
 			continue;
 		}

@@ -69,8 +69,9 @@ def elections(algorithm, nodes, seeds):
 
 
 def stages_by_sends(algorithm, nodes, seeds, first, each):
-    """For an algorithm in which every process sends `each` messages of the type `first` in each stage. Returns the largest number
-    of stages, the numbers of messages of a full stage, and those of the last stage. The announcement is not counted."""
+    """Counts the stages of an algorithm in which every process sends `each` messages of the type
+    `first` in each stage. Returns the largest number of stages, the numbers of messages of a full
+    stage, and those of the last stage. The announcement is not counted."""
     most, full, last = 0, set(), set()
     for sends in elections(algorithm, nodes, seeds):
         counts = Counter(sender for sender, kind, _ in sends if kind == first)
@@ -85,8 +86,8 @@ def stages_by_sends(algorithm, nodes, seeds, first, each):
 
 
 def candidatures(nodes, seeds):
-    """For hirschberg-sinclair. Returns the largest number of candidates for each length of path, and the largest number of messages
-    that a candidate needed for each step of its paths."""
+    """Returns, for hirschberg-sinclair, the largest number of candidates for each length of path,
+    and the largest number of messages that a candidate needed for each step of its paths."""
     most, dearest = Counter(), 0
     for sends in elections("hirschberg-sinclair", nodes, seeds):
         paths, messages = defaultdict(set), Counter()

@@ -209,12 +209,13 @@ static void work_once(const struct job *job, int fd, bool first)
 		say(fd, job->give, job->give_size);
 		break;
 	case WORK_LOCK:
-	case WORK_REDIS: /* the answer to the last release comes with that of this LOCK */
+	/* The answer to the last release arrives together with that to this LOCK. */
+	case WORK_REDIS:
 		say(fd, job->take, job->take_size);
 		hear_lines(fd, first ? 1 : 2);
 		say(fd, job->give, job->give_size);
 		break;
-	case WORK_CONTEND: /* one write and one read for each turn */
+	case WORK_CONTEND: /* each turn takes one write and one read */
 		if (first)
 			say(fd, job->take, job->take_size);
 		else
@@ -690,7 +691,7 @@ static pid_t start_viewer(int port)
 	return pid;
 }
 
-/* The same node without viewers, and with one: rounds alternate. */
+/* Compares the same node without a viewer and with one, in alternate rounds. */
 static void contest_with_viewer(const char *title, enum work work, const char *path, int clients)
 {
 	double without[ROUNDS_MAX], with[ROUNDS_MAX], ratios[ROUNDS_MAX], usual = seconds;

@@ -198,7 +198,8 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* Together with agreement this means that the leader is the greatest of the initiators. */
+/* No initiator's number is greater than the leader's. Together with agreement this means that the
+ * leader is the greatest of the initiators. */
 static bool leader_is_no_less_than_an_initiator(const struct site *site, const void *state)
 {
 	const struct state *node = state;

@@ -27,8 +27,8 @@ struct state {
 	uint32_t NEXT;   /* the node that requests are passed on to; 0: this node is a sink */
 	uint32_t FOLLOW; /* the node that is served after this one; 0: none yet */
 	uint8_t HOLDING; /* this node has the token and is not in its critical section */
-	/* Whether P1 waits for PRIVILEGE or is in its critical section. It stands for the
-	 * program counter of Figure 3. */
+	/* An enum that stands for the program counter of Figure 3: P1 waits for PRIVILEGE, or is in
+	 * its critical section, or neither. */
 	uint8_t using;
 	uint8_t initialized;
 	uint8_t padding;

@@ -503,7 +503,7 @@ class InABrowser(unittest.TestCase):
         shown = f"""[...document.querySelectorAll('#exclusion tbody tr')].filter(row => row.getClientRects().length !== 0)
                     .map(row => Number(row.cells[3].dataset.v))"""
         before = page.value(shown)
-        self.assertEqual(len(before), 16)  # all have one size
+        self.assertEqual(len(before), 16)  # all series have one size
         page.value(f"{head}.querySelector('button').focus()")
         for state, ordered in (("ascending", sorted(before)), ("descending", sorted(before, reverse=True))):
             page.press("Enter", 13)

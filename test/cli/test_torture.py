@@ -12,7 +12,7 @@ from cluster import until
 FIELDS = ["runs", "violations", "seeds_violated", "grants", "views", "lapses", "faults", "events", "seconds"]
 # Clocks that are wrong by 15 %, and the options that make such an error matter.
 BROKEN = "torture --faults clock,pause,crash --time 40s"
-SEEDS = 10  # of these, 1 and 8 are violated
+SEEDS = 10  # of these seeds, 1 and 8 are violated
 
 
 def catches(pid, number):

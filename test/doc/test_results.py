@@ -95,7 +95,8 @@ class Results(unittest.TestCase):
         texts = {claim["quantity"]: claim["text"] for claim in report("compare --claims")["claims"]}
         commands = re.findall(r"^baton (compare .*)$", part, re.MULTILINE)
         shown = set()
-        # Three seeds refute nearly all of them in a seventh of the time. Only what is left needs the command as it is printed.
+        # Three seeds refute nearly all of these claims in a seventh of the time. Only the rest
+        # needs the commands as they are printed.
         for seeds in ("1..3", None):
             for command in commands:
                 named = {(name, topology) for name, _, _, topology, _ in wrong - shown}

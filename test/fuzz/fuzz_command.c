@@ -59,7 +59,7 @@ static void *run(void *context)
 	snprintf(rule, sizeof(rule), "* lock,elect,observe,status,break uid:%u", getuid());
 	must(rules_add(options.rules, rule, NULL, &problem) == 0);
 	daemon_run(&options);
-	abort(); /* nothing that clients may do ends it */
+	abort(); /* the daemon must never end by itself */
 }
 
 /* Returns a connection, or -1 if there is no listener yet. */
@@ -85,7 +85,7 @@ static void wait_for_turn(int control)
 	must(send(control, "PING\r\n", 6, MSG_NOSIGNAL) == 6);
 	while (got < sizeof(reply)) {
 		ssize_t size = recv(control, reply + got, sizeof(reply) - got, 0);
-		/* The fuzzer's own alarm interrupts. */
+		/* The fuzzer's own alarm interrupts the call. */
 		must(size > 0 || (size < 0 && errno == EINTR));
 		got += size > 0 ? (size_t)size : 0;
 	}

@@ -173,7 +173,7 @@ static void come_or_go(struct target *target, uint32_t slot)
 	}
 }
 
-/* The charter of the member's cluster, of another one, or of none. */
+/* Returns the charter of the member's cluster, of another one, or of none. */
 static struct charter some_charter(const struct target *target, uint8_t which)
 {
 	struct charter charter = {.settings = (char *)(uintptr_t)settings, .base = 5};

@@ -53,7 +53,7 @@ class Forks:
     """Runs commands of the laboratory in forks of one process that is linked from baton's objects (forks.c), because starting the
     program takes most of the processor time of a short command. Options of sanitizers are read only when that process starts."""
     COMMANDS = ("algorithms", "check", "choose", "compare", "help", "replay", "sim")
-    UNLIKE = re.compile(r"--open|/dev/std")  # these need the program itself, or pipes
+    UNLIKE = re.compile(r"--open|/dev/std")  # words that need the program itself, or pipes
     LONGEST = 90000  # bytes of a request
 
     def __init__(self):
@@ -91,7 +91,7 @@ class Forks:
                 assert answer, f"{self.program} has ended"
                 texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode() for file in (out, err)]
                 return Result(os.waitstatus_to_exitcode(int.from_bytes(answer, sys.byteorder)), *texts)
-        except BaseException: # an answer that comes later must not be taken for the next one's
+        except BaseException: # a late answer must not be taken for that to the next request
             if self.process is not None:
                 self.process.kill()
                 self.end()

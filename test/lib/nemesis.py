@@ -258,7 +258,7 @@ class Nemesis:
             self.await_serving(extra, 15 * self.lease_ms / 1000)
             self.last(draw, 0.5, 3)
             subprocess.run([BATON, "drain", "--for", "1s", "-S", extra.socket], capture_output=True, check=False, timeout=60)
-            extra.terminate() # the node has ended, unless it never began to serve
+            extra.terminate() # drain has ended the node, unless it never began to serve
             extra.wait()
 
     def order(self, draw, verb, name):
@@ -493,7 +493,7 @@ class Nemesis:
             self.failures.append(f"clients are not answered after everything was healed: {sorted(self.recorder.running)}")
         self.note_views()
         for lock, node in itertools.product(range(self.crowd.locks), self.nodes[:-1]):
-            if self.failures: # waiting for each of them would take long
+            if self.failures: # after a failure, waiting for each lock would take long
                 return
             code = self.recorder.attempt("last", lock, node, 1, options=["-w", "60s"])
             if code != 0:

@@ -160,7 +160,7 @@ class Crowd:
             manner = ("c" if draw.random() < 0.3 else "") + ("t" if draw.random() < 0.5 else "")
             options = ["-w", f"{draw.randint(1, 20)}s"] if draw.random() < 0.9 else ["-n"]
             code = self.recorder.attempt(number, draw.randrange(self.locks), draw.choice(self.nodes), ms, manner, options)
-            if code == 69: # no node answers: it may take a while
+            if code == 69: # no node answers, so wait a while before the next attempt
                 self.over.wait(0.2)
 
     def end(self, patience=60):

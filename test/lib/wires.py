@@ -54,7 +54,7 @@ class Switch:
     def take_frame(self, tap):
         frame = os.read(tap, FRAME_MAX)
         for host in range(len(self.taps)):
-            if frame[0] & 1 or frame[:6] == hardware_address(host): # to all hosts, or to this one
+            if frame[0] & 1 or frame[:6] == hardware_address(host): # the frame is for all hosts, or for this one
                 self.pass_on(self.hosts[tap], host, frame)
 
     def pass_on(self, source, target, frame):

@@ -78,7 +78,8 @@ class Validity(unittest.TestCase):
             self.assertEqual((result["states"], result["complete"]), (states, True))
             self.assertEqual((result["unique_leader"], result["agreement"], result["termination"]), ("holds",) * 3)
             self.assertEqual(result["invariants"], {"coordinator_is_the_maximum": "holds"})
-            # The fewest: only the greatest initiates. The most: all do, in decreasing order. Each time plus n ELECTED.
+            # There are fewest messages if only the greatest initiates, and most if all do, in
+            # decreasing order. Both numbers include n ELECTED.
             self.assertEqual((result["min_messages"], result["max_messages"]), (2 * n, n * (n + 1) // 2 + n))
 
 

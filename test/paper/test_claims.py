@@ -77,7 +77,8 @@ class Claims(unittest.TestCase):
             self.assertTrue(least <= large / small <= most, (topology, small, large))
 
     def test_the_delay_of_algorithm_a_is_smaller_on_average_only(self):
-        """Suzuki and Kasami's abstract. It is smaller because the node that has the privilege needs no requests."""
+        """Tests a claim of Suzuki and Kasami's abstract. The delay is smaller because the node that
+        has the privilege needs no requests."""
         rows = report("compare --algorithms suzuki-kasami,ricart-agrawala --nodes 8 --entries 2000")["rows"]
         mine, its = rows
         self.assertEqual([row["light"]["response"]["max"] for row in rows], [2, 2])

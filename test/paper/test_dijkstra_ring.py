@@ -19,7 +19,8 @@ INVARIANTS = (
 
 class DijkstraRing(unittest.TestCase):
     def test_r0_r1_and_the_invariants_hold_in_every_interleaving(self):
-        """R0: one at a time. R1: nobody waits for ever. P0, P1 and P3 to P6 hold, and a connection has one message at most."""
+        """R0 says that one process at a time is inside, R1 that nobody waits for ever. P0, P1 and
+        P3 to P6 hold, and a connection has one message at most."""
         for n, states in ((1, 2), (2, 16), (3, 87), (4, 404), (5, 1735), (6, 7122)):
             for order in ("--fifo", "--reorder"):
                 with self.subTest(nodes=n, order=order):

@@ -64,7 +64,7 @@ class Lamport(unittest.TestCase):
             self.assertEqual(result["min_messages"], result["max_messages"])
 
     def test_messages_must_not_overtake_each_other(self):
-        """Chapter 2. The checker finds a deadlock if they do."""
+        """Chapter 2 assumes this. If messages overtake each other, the checker finds a deadlock."""
         for words in ("--nodes 2 --entries 1,2", "--nodes 3"):
             result = check(f"lamport {words} --reorder", expect=1)
             self.assertEqual(result["deadlock"], "found")

@@ -71,7 +71,8 @@ class LeLannElection(unittest.TestCase):
             self.assertEqual((result["states"], result["complete"]), (states, True))
             self.assertEqual((result["unique_leader"], result["agreement"], result["termination"]), ("holds",) * 3)
             self.assertEqual(set(result["invariants"].values()), {"holds"})
-            # The fewest: one initiates, and n ELECTED tell the others. The most: all initiate, or all but one plus n ELECTED.
+            # There are fewest messages if one process initiates, and n ELECTED tell the others.
+            # There are most if all initiate, or all but one, with n ELECTED.
             self.assertEqual((result["min_messages"], result["max_messages"]), (2 * n if n > 1 else 1, n * n))
 
     def test_all_who_want_to_initiate_may_be_reached_before(self):

@@ -87,7 +87,8 @@ class Neilsen(unittest.TestCase):
         check("neilsen --topology line --nodes 4 --param init=wave")
 
     def test_no_transition_happens_but_those_of_figure_4(self):
-        """In transition 3 a node forwards a REQUEST. It ends in N, RF or EF; sinks are R, E and H."""
+        """In transition 3 a node forwards a REQUEST, and ends in N, RF or EF. A node is a sink in
+        R, E and H."""
         seen = set()
         with tempfile.TemporaryDirectory() as folder:
             for seed in range(1, 6):

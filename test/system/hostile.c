@@ -152,7 +152,7 @@ static void borrower(void)
 	_exit(1);
 }
 
-/* A debugger and what it debugs. */
+/* A debugger, and a process that it debugs. */
 static void debugger(void)
 {
 	setsid();

@@ -149,7 +149,7 @@ class BadClients(unittest.TestCase):
         holder.call("LOCK", "behind")
         client.send("LOCK", "behind")
         for number in range(40):
-            client.send("LOCK", f"behind-{number}", "x" * 65536) # the node takes all of it in the end
+            client.send("LOCK", f"behind-{number}", "x" * 65536) # the node reads all of this in the end
         next_one.send("LOCK", "behind")
         self.assertTrue(client.quiet())
         holder.call("UNLOCK", "behind")
@@ -257,7 +257,7 @@ class BadClients(unittest.TestCase):
         sent = pour(client, self.node, 256 << 20) # far more than the node keeps for a client
         self.assertGreater(sent, 64 << 20)
         self.assertLess(sent, 80 << 20)
-        self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is unused
+        self.stays_small(before_kb, (2 * 64 + 8) << 10) # buffers double, so at most half of one is unused
         full_kb = self.node.rss_kb()
         self.node.says("bytes of replies unread, and is not served until it reads: uid")
         other = self.client()

@@ -504,7 +504,7 @@ class Commands(unittest.TestCase):
         fence = client.call("LOCK", "grace")
         self.assertEqual(other.call("BREAK", "grace", fence), 1)
         self.assertGreater(other.call("LOCK", "grace", "NOWAIT"), fence)
-        self.assertEqual(client.call("PING"), "PONG") # nobody waits until the client has stopped
+        self.assertEqual(client.call("PING"), "PONG") # nobody has waited for this client to stop
 
     def test_many_resets(self):
         client = self.client()

@@ -127,7 +127,7 @@ class Stopped(unittest.TestCase):
                 self.assertFalse(is_alive(int(pid)))
                 cluster[0].signal(signal.SIGCONT)
                 self.assertEqual(first.wait(60), 76)
-            serves(cluster[0]) # the node notices that, and joins again
+            serves(cluster[0]) # the node notices that its lease has ended, and joins again
             take(cluster[0], "prize")
 
     def test_a_client_that_holds_at_a_stopped_node_is_told_when_it_wakes(self):
@@ -234,7 +234,7 @@ class Remembered(unittest.TestCase):
             self.assertEqual(cluster[2].status()["algorithm"], "suzuki-kasami")
             self.assertEqual(set(cluster[0].members()), {"n1", "n2", "n3"})
             self.assertGreater(take(cluster[0], "prize"), fence)
-            for node in cluster: # and all at once
+            for node in cluster: # then all at once
                 node.signal(signal.SIGKILL)
             for node in cluster:
                 node.start()
@@ -324,7 +324,7 @@ class Leaving(unittest.TestCase):
             self.assertIsInstance(other.call("LOCK", "free"), int)
             self.assertIsNone(cluster[0].process.poll()) # two leases have not passed yet
             self.assertIsNone(other.call("LOCK", "kept", "NOWAIT"))
-            for node in (cluster[0], cluster[1]): # to end them in order would take long, with one voter of three
+            for node in (cluster[0], cluster[1]): # kill them, because with one voter of three leaving would take long
                 node.signal(signal.SIGKILL)
 
     def test_without_a_majority_sigterm_ends_after_a_lease(self):
@@ -341,7 +341,7 @@ class Leaving(unittest.TestCase):
         with Family(4, "--lease", "5m") as cluster:
             fence = max(take(node, "prize") for node in cluster.nodes[:2])
             first = lease_end(cluster[3])
-            until("n4 has told the voters that it serves", lambda: lease_end(cluster[3]) > first + 1.5) # it renews every second
+            until("n4 has told the voters that it serves", lambda: lease_end(cluster[3]) > first + 1.5) # n4 renews every second
             cluster[3].signal(signal.SIGSTOP)
             until("n4 is silent", lambda: cluster[0].status()["silent"] == ["n4"])
             cluster[2].terminate()

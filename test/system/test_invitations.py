@@ -142,7 +142,8 @@ class Refusals(InvitationTest):
         first = self.newcomer("u1", token)
         first.start()
         until(lambda: f"it serves:\n{first.log()}", first.serves)
-        # Another node, at another signer; and the same name with another key.
+        # Neither another node, at another signer, nor the same name with another key may use it
+        # again.
         self.refused(self.newcomer("u2", token, 1), "its invitation was used already, for a node 'u1'")
         self.cluster[1].says("u2, 127.0.0.1: a guest is refused: its invitation was used already, for a node 'u1'")
         self.refused(self.newcomer("u1", token), "its invitation was used already, for a node 'u1'")

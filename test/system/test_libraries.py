@@ -71,11 +71,11 @@ class Libraries(unittest.TestCase):
         if shutil.which("redis-cli") is None:
             self.skipTest("redis-cli is not here: tools/setup test installs it")
         terminal, other = pty.openpty()
-        termios.tcsetwinsize(other, (24, 200)) # otherwise redis-cli asks the terminal
+        termios.tcsetwinsize(other, (24, 200)) # if the size were unknown, redis-cli would ask the terminal
         cli = subprocess.Popen(["redis-cli", "-s", self.sockets[0]], stdin=other, stdout=other, stderr=other,
                                env={**os.environ, "TERM": "xterm"})
         try:
-            self.heard(terminal, b"> ") # earlier input is discarded
+            self.heard(terminal, b"> ") # wait for the prompt: earlier input is discarded
             os.write(terminal, b"help LOCK\r")
             self.assertIn("Takes a lock: name [NOWAIT | TIMEOUT ms]", self.heard(terminal, b"TIMEOUT ms]"))
         finally:

@@ -107,7 +107,7 @@ class LongStatus(unittest.TestCase):
             other = stack.enter_context(self.cluster[0].client())
             for client in (*asking, other):
                 self.assertEqual(client.call("PING"), "PONG")
-            self.cluster[0].signal(signal.SIGSTOP) # so that the other one is certainly the last
+            self.cluster[0].signal(signal.SIGSTOP) # stop the node, so that the other client is certainly the last
             for client in asking:
                 client.send("STATUS", "some-lock-name-00[01]*", "COUNT", LOCKS)
             other.send("STATUS", "some-lock-name-00*", "COUNT", LOCKS)
@@ -126,7 +126,7 @@ class LongStatus(unittest.TestCase):
     def test_events_come_between_replies_not_inside(self):
         with self.cluster[0].client(version=3) as asker, self.cluster[0].client() as other:
             asker.call("SUBSCRIBE", "event")
-            self.cluster[0].signal(signal.SIGSTOP)  # so that all of it arrives in one turn
+            self.cluster[0].signal(signal.SIGSTOP)  # stop the node, so that all of this arrives in one turn
             self.ask(asker)
             other.send("LOCK", "event")
             other.send("UNLOCK", "event")

@@ -1,5 +1,5 @@
-"""It may be unknown whether a lock is free: a member that does not answer is not a holder. A client that loses a lock is told
-why."""
+"""If a member does not answer, it may be unknown whether a lock is free; the lock is not reported
+as held then. A client that loses a lock is told why."""
 import contextlib
 import json
 import os

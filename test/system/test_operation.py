@@ -140,7 +140,7 @@ class Starting(unittest.TestCase):
                            ("peers = a", "--peers 'a': NAME=HOST:PORT is needed"),
                            ("peers = a b=127.0.0.1:1", "--peers 'a b': printable ASCII"),
                            ("name = a b", "--name 'a b': printable ASCII"),
-                           ("cluster = a", "unknown name 'cluster'"), # this file is of the first version
+                           ("cluster = a", "unknown name 'cluster'"), # files of the first version had this name
                            ("listen = 7440", "--listen '7440': HOST:PORT is needed"),
                            ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
                            ("epoch-floor = 5", "unknown name 'epoch-floor'"),
@@ -394,7 +394,7 @@ class Readiness(unittest.TestCase):
             node.start()
             node.says("<6>n1: serving on")
             self.assertEqual(node.end(), 0)
-            node.env = {"JOURNAL_STREAM": "1:2"} # this file belongs to somebody else
+            node.env = {"JOURNAL_STREAM": "1:2"} # these numbers are those of another file
             node.start()
             node.says("Z n1 info: serving on")
             self.assertEqual(node.end(), 0)
@@ -453,7 +453,7 @@ class Undisturbed(unittest.TestCase):
                     until("it answers", lambda: takes_clients(path) or node.poll() is not None)
                     with Client(path) as client:
                         fence = client.call("LOCK", "x")
-                        with Client(path) as operator: # that is logged
+                        with Client(path) as operator: # a break is logged
                             self.assertEqual(operator.call("BREAK", "x", fence), 1)
                             self.assertEqual(operator.call("PING"), "PONG")
                         self.assertEqual(client.call("PING"), "PONG")
@@ -478,7 +478,7 @@ class Breaking(unittest.TestCase):
         with Cluster(1) as cluster, cluster[0].client() as holder, cluster[0].client() as other:
             holder.call("CLIENT", "GRACE", 1000)
             fence = holder.call("LOCK", "x*[")
-            other.call("LOCK", "xy[") # a pattern would match this name
+            other.call("LOCK", "xy[") # if the other lock's name were taken for a pattern, it would match this one
             done = self.break_it(cluster, fence, "--json")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(json.loads(done.stdout), {"name": "x*[", "fence": fence, "broken": True, "gone": True})

@@ -70,7 +70,7 @@ class Differences(unittest.TestCase):
             cluster.end()
 
     def test_a_wrong_address(self):
-        """n1 mistakes n3 for n2."""
+        """n1 has n3's address for n2."""
         def peers_of(cluster, index):
             ports = list(cluster.ports)
             if index == 0:

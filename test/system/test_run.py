@@ -146,7 +146,7 @@ class ExitCodes(ServiceTest):
         self.hold("x")
         self.node.process.send_signal(signal.SIGSTOP)
         run = self.start("run", "--verbose", "-w", "1s", "x", "true")
-        time.sleep(0.3) # longer than the part of the time that does not count
+        time.sleep(0.3) # longer than the time for connecting that does not count
         self.node.process.send_signal(signal.SIGCONT)
         self.assertEqual(self.finish(run), (75, "", "baton run: 'x' was not free within 1000 ms\n"))
 
@@ -568,7 +568,7 @@ class Losing(ServiceTest):
     def test_while_a_node_leaves_another_cannot_take_its_place(self):
         run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
         run.stdout.readline()
-        os.kill(run.pid, signal.SIGSTOP) # the command will take all the time that it has
+        os.kill(run.pid, signal.SIGSTOP) # the session stays open meanwhile, so the node waits for as long as it may
         self.node.process.send_signal(signal.SIGTERM)
         until("the node leaves", lambda: "has lost it" in self.node.log())
         code, _, err = self.run_baton("node", "--name", "alpha", "--socket", self.node.socket)

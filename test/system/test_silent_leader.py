@@ -26,7 +26,7 @@ class Observer:
             self.lines.put(line.rstrip("\n"))
 
     def next(self):
-        """Returns the next line. A line of JSON is brought into the same form."""
+        """Returns the next line; if it is JSON, the object."""
         try:
             line = self.lines.get(timeout=PATIENCE_S)
         except queue.Empty:

@@ -349,7 +349,7 @@ class Clients(TlsTest):
         for connection in half:
             connection.sendall(b"\x16\x03\x01")
         for connection in half:
-            self.assertEqual(connection.recv(100), b"") # the node closes it after some seconds
+            self.assertEqual(connection.recv(100), b"") # the node closes these connections after some seconds
         until("all are gone", lambda: self.node.fds() <= before)
 
     def served(self, stack, port, source="127.0.0.1"):
@@ -599,7 +599,7 @@ class Keys(unittest.TestCase):
         with open(f"/proc/{pid}/mem", "rb") as memory, open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
             for line in maps:
                 start, end = (int(word, 16) for word in line.split()[0].split("-"))
-                if "w" not in line.split()[1] or end - start > 1 << 30: # a sanitizer makes huge ones
+                if "w" not in line.split()[1] or end - start > 1 << 30: # a sanitizer makes huge mappings
                     continue
                 memory.seek(start)
                 piece = memory.read(end - start)

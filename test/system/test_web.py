@@ -451,7 +451,7 @@ class Single(WebTest):
         self.assertEqual(web.exchange(b"GET / HTTP/1.1\r\n\r\n").split()[1], b"421") # without any Host header
         self.assertIn(web.code("/", Cookie="x" * 20000), (413, 431))
         self.assertEqual(web.json("/api/status?pattern=%00%ff")["locks"], [])
-        self.assertEqual(web.json("/api/status?skip=30000")["locks"], []) # several members may have so many
+        self.assertEqual(web.json("/api/status?skip=30000")["locks"], []) # several members together may have so many locks
         self.assertEqual(web.code("/"), 200)
 
     def test_a_lock_that_it_cannot_name_exactly_is_not_broken(self):
@@ -516,7 +516,7 @@ class Single(WebTest):
             self.assertGreater(time.monotonic() - since, 5)
 
     def test_many_that_do_not_arrive_keep_nobody_out(self):
-        """The oldest of them end. The others still have their time."""
+        """The oldest of these connections are closed. The others still have their time."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -526,7 +526,7 @@ class Single(WebTest):
             halves.append(self.enterContext(web.connect()))
             halves[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
         self.assertEqual(web.metrics()["baton_up"], 1)
-        halves[600].sendall(f"{web.host}\r\nConnection: close\r\n\r\n".encode()) # not even half of its time is over
+        halves[600].sendall(f"{web.host}\r\nConnection: close\r\n\r\n".encode()) # this request still has more than half of its time
         self.assertEqual(halves[600].recv(4096).split()[1], b"200")
 
     def test_dev_starts_it_for_its_cluster(self):
@@ -582,7 +582,7 @@ class Tally:
 
 
 class Many(WebTest):
-    # The whole ordeal: STREAMS=500 STREAM_SECONDS=300
+    # The full test is STREAMS=500 STREAM_SECONDS=300.
     STREAMS, SECONDS = int(os.environ.get("STREAMS", "60")), int(os.environ.get("STREAM_SECONDS", "4"))
 
     def test_streams_miss_nothing_and_one_that_does_not_read_harms_nobody(self):

@@ -585,7 +585,8 @@ static void do_something(uint32_t wipes_max)
 		start((uint32_t)draw(world.count));
 }
 
-/* With one disk lost, a majority of the founders of the life can vote. */
+/* Every node must have a life, or be about to join one. If at most one disk was lost, a majority of
+ * the founders must be able to vote. */
 static void judge_end(void)
 {
 	uint32_t lives = count_lives(), voters = 0;

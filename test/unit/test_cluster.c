@@ -21,7 +21,7 @@ static const char *const names[NODES_MAX_HERE] = {"n1", "n2", "n3", "n4", "n5",
                                                   "n6", "n7", "n8", "n9"};
 static const char lock[] = "lock";
 
-/* A cluster with a session at each node; one at a time asks. */
+/* A cluster with a session at each node. Only one session at a time asks. */
 struct fixture {
 	struct cluster cluster;
 	uint64_t sessions[NODES_MAX_HERE];

@@ -89,7 +89,7 @@ static void test_a_message_too_many_is_noticed(void **state)
 	compare_judge(&comparison);
 	assert_false(comparison.violated);
 
-	/* A mean that is two per cent off, which is more than chance allows. */
+	/* Set a mean that is two per cent off, which is more than chance allows. */
 	double mean = row->light.messages.mean;
 	row->light.messages.mean = mean * 1.04;
 	compare_judge(&comparison);

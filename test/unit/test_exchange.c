@@ -1,4 +1,4 @@
-/* A client's connection: what is reported when it ends. */
+/* A client's connection reports why it has ended. */
 #include "exchange.h"
 
 #include <setjmp.h>

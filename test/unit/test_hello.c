@@ -136,7 +136,7 @@ static void test_nonsense_is_recognised_early(void **state)
 	                       "baton",
 	                       10),
 	                 HELLO_NONSENSE);
-	/* A record with our version, but an impossible length. */
+	/* The record has our version, but an impossible length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
 	                       "baton\x06\0\0\0",
 	                       14),

@@ -309,7 +309,7 @@ static void test_those_who_wait_for_a_second_turn_come_last(void **state)
 	assert_int_equal(lock->waiters[2].member, 1);
 }
 
-/* A member that is inside and lets three clients in in a row. */
+/* A member that is inside lets three clients in, one after the other. */
 static void test_clients_of_the_same_turn_come_first(void **state)
 {
 	(void)state;
@@ -806,7 +806,8 @@ static void test_a_status_tells_what_is_left_of_each_lease(void **state)
 	assert_int_equal(status->members[0].lease_ms, 5500);
 	assert_int_equal(status->members[1].lease_ms, 3500);
 	assert_int_equal(status->members[2].lease_ms, 5500);
-	/* A twelfth of the lease, the lease by the slowest clock, a hundredth, and 2 ms. */
+	/* The sum of a twelfth of the lease, the lease by the slowest clock, a hundredth of it, and
+	 * 2 ms. */
 	assert_in_range(status->takeover_ms, 6573, 6576);
 	assert_null(status->waiting_for);
 }

@@ -284,7 +284,7 @@ static void test_a_node_has_a_limit_for_all_its_sessions(void **state)
 	expect_subscribed(first, true, "a*", 0);
 	expect_subscribed(second, true, "a*", 0);
 	expect_subscribed(first, true, "b*", BATON_EPATTERNS);
-	expect_subscribed(first, true, "a*", 0); /* this one exists */
+	expect_subscribed(first, true, "a*", 0); /* this subscription exists already */
 	expect_subscribed(first, false, "b*", 0);
 	expect_subscribed(second, false, "x", BATON_ESUBSCRIPTIONS);
 	expect_subscribed(second, true, "a*", 0);

@@ -264,7 +264,7 @@ static void test_a_change_after_another_proves_the_other(void **context)
 	pass("abcde", 20);
 	assert_true(has_applied(4, 'X'));
 	assert_true(change(0, 4, REPLICA_VOTER));
-	exchange("abcde"); /* the change is committed; the next letters tell so */
+	exchange("abcde"); /* the change is committed; only later letters say so */
 	assert_true(change(0, 2, REPLICA_NONE));
 	exchange("ab");
 	elect("cde", 3);

@@ -261,7 +261,7 @@ static void test_names_that_nobody_knows_take_half_of_the_room(void **context)
 	assert_true(state_forbids(&agreed, entry_text_of("x2047")));
 	assert_false(state_forbids(&agreed, entry_text_of("x2048")));
 	assert_false(has_room("x2048", false));
-	/* The order is void, so nobody may be told that it was obeyed. */
+	/* The order 2048 is void, so nobody may be told that it was obeyed. */
 	assert_true(state_obeyed(&agreed, (struct order_id){1000, 2047}));
 	assert_false(state_obeyed(&agreed, (struct order_id){1000, 2048}));
 	/* A node that the leader knows can still be removed; so can a stranger, if another is
@@ -478,12 +478,12 @@ static void test_spent_invitations_make_room(void **context)
 	for (unsigned i = 0; i < INVITATIONS_MAX; i++)
 		invite((uint8_t)i, NOON, NOON + 60 + i);
 	invite(100, NOON, NOON + 600);
-	assert_null(user_of(100)); /* all others can still be used */
+	assert_null(user_of(100)); /* there is no room, because all others can still be used */
 	admit(5, 7, NOON, "a");
 	invite(100, NOON + 61, NOON + 600);
 	assert_non_null(user_of(100));
-	assert_null(user_of(5)); /* this invitation was used */
-	assert_null(user_of(1)); /* this invitation had expired */
+	assert_null(user_of(5)); /* forgotten, because it was used */
+	assert_null(user_of(1)); /* forgotten, because it had expired */
 	assert_non_null(user_of(2));
 	assert_int_equal(agreed.invitations.count, INVITATIONS_MAX - 2);
 }

@@ -27,7 +27,7 @@ static int run_apart(void (*run)(void), char *ret_said, size_t size)
 	if (child == 0) {
 		struct rlimit none = {0};
 		setrlimit(RLIMIT_CORE, &none);
-		signal(SIGABRT, SIG_DFL); /* undo that cmocka catches SIGABRT */
+		signal(SIGABRT, SIG_DFL); /* cmocka catches SIGABRT; this undoes it */
 		dup2(ends[1], STDERR_FILENO);
 		run();
 		_exit(0);

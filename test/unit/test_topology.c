@@ -482,7 +482,7 @@ static void test_adjacent_agrees_with_the_neighbours(void **state)
 	}
 }
 
-/* The classes as letters: Complete, Star, Ring, Tree, connected Graph. */
+/* Checks the classes of a graph, given as letters: Complete, Star, Ring, Tree, connected Graph. */
 static void assert_classes(const char *text, uint32_t nodes, const char *expected)
 {
 	static const struct {

@@ -409,7 +409,7 @@ static void test_strangers_do_not_take_the_room_of_members(void **context)
 		snprintf(name, sizeof(name), "x%u", (uint32_t)id.number);
 		count_proposals(ENTRY_FORBID, name, id, REFUSAL_NONE);
 		if (id.number % 16 == 0)
-			run(1); /* commits them */
+			run(1); /* commits these orders */
 	}
 	run(2);
 	id.number++;

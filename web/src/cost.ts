@@ -22,7 +22,7 @@ export function requestsOf(run: Run): Request[] {
 	const inits = new Set(run.algorithm.messages.filter((m) => m.init).map((m) => m.name));
 	const flights = new Map(run.flights.map((f) => [f.msg, f]));
 	const requests: Request[] = [];
-	const waiting = new Map<number, number>(); // from a node to its request
+	const waiting = new Map<number, number>(); // maps a node that waits to its request
 	const last = new Map<number, number>();
 	const take = (line: Line, cause: number | undefined) => {
 		const flight = flights.get(line.msg!)!;

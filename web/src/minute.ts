@@ -20,7 +20,7 @@ interface Second {
 	bound: number | null; // the most messages for an entry that the algorithm's claim allows
 }
 
-/** One of the numbers at the top: its values in the last minute. */
+/** One of the numbers at the top of the page, with its values in the last minute. */
 export interface Course {
 	points: [number, number | null][];
 	value: number | null; // the value for the whole minute

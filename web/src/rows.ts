@@ -100,7 +100,8 @@ export abstract class Rows {
 		return this.left + time * this.scale;
 	}
 
-	/** Returns a number of pixels as a part of the width, for a movement. */
+	/** Returns a movement by this many pixels, as a style. It is relative to the width, so that
+	 * it fits a scaled drawing. */
 	protected part(pixels: number): string {
 		return `translateX(${((pixels / this.width) * 100).toFixed(3)}%)`;
 	}

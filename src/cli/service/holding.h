@@ -167,16 +167,16 @@ void holding_note_loss(struct holding *holding);
 bool holding_release(struct holding *holding);
 
 /* Writes the line of --status-fd, or drops it if nobody reads for a second. `child` is the
- * command's exit code, or -1 if there was no command. Uses SIGALRM, and blocks it at the end. Safe
- * in a signal handler. */
+ * command's exit code, or -1 if there was no command. Uses SIGALRM, and blocks it at the end. May
+ * be called in a signal handler. */
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);
 
 /*
  * Ends this process by a signal, without a core dump. With `group`, sends the signal to the whole
- * process group, as a terminal does. Process 1 exits with 128 plus the number. Safe in a signal
- * handler.
+ * process group, as a terminal does. Process 1 exits with 128 plus the number. May be called in a
+ * signal handler.
  */
 _Noreturn void end_by_signal(int number, bool group);
 

@@ -41,7 +41,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 		return NULL;
 	FILE *file = open_memstream(&text, &size);
 	memory_must(file != NULL);
-	/* The subject, such as "neilsen" or "suzuki-kasami-b L=10". */
+	/* Write the subject first, such as "neilsen" or "suzuki-kasami-b L=10". */
 	fputs(first->subject->algorithm->name, file);
 	if (first->subject->parameter != NULL)
 		fprintf(file, " %s", first->subject->parameter);

@@ -45,9 +45,9 @@ size_t queue_memory(const struct queue *queue);
 struct event *queue_place(struct queue *queue, uint64_t time);
 
 /*
- * Inline, and copied field by field, because that halves the time of a push and a pop. Callers have
- * just written the fields one by one. If they were read back in wider pieces, the processor would
- * have to wait until the writes have reached the cache.
+ * This function is inline and copies field by field, because that halves the time of a push and a
+ * pop. Callers have just written the fields one by one. If they were read back in wider pieces, the
+ * processor would have to wait until the writes have reached the cache.
  */
 static inline void queue_push(struct queue *queue, const struct event *event)
 {
