@@ -78,7 +78,8 @@ class Check(unittest.TestCase):
     def test_long_rows_keep_the_memory_too(self):
         for threads in (1, 5):
             words = f"check ricart-agrawala --nodes 64 --entries 2 --max-memory 50M --threads {threads}".split()
-            # A new process starts with its parent's peak memory, which may exceed the limit here: a small process goes between.
+            # A new process starts with its parent's peak memory, which may exceed the limit here.
+            # So a small process starts it.
             measure = ("import os, sys; _, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0); "
                        "print(os.waitstatus_to_exitcode(status), usage.ru_maxrss, file=sys.stderr)")
             measured = subprocess.run([sys.executable, "-c", measure, BATON, *words], capture_output=True, text=True, check=True)

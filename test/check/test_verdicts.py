@@ -164,7 +164,7 @@ class Defaults(unittest.TestCase):
             self.assertEqual(check(name)["nodes"], nodes)
             self.assertRegex(baton("check", name).out, rf"^{name}, \w+ of {nodes} \(chosen for {name}; --nodes N for "
                                                        r"another\), ")
-        # The more entries are asked for, the smaller the system is.
+        # The more entries are asked for, the smaller the default number of nodes is.
         for words, nodes in (("ricart-agrawala --entries unlimited", 3), ("lamport --entries 2", 2), ("neilsen --entries 3", 4),
                              ("singhal --entries 4", 2), ("central --entries unlimited", 5)):
             self.assertEqual(check(words)["nodes"], nodes)

@@ -206,7 +206,7 @@ class Diagrams(unittest.TestCase):
             baton(f"replay - --diagram {self.path}", stdin=text)
             picture = ElementTree.parse(self.path).getroot()
             bars = [bar for bar in picture.iter(f"{SVG}rect") if bar.get("class") == "leave"]
-            # One is in the picture, one in its legend.
+            # One bar is in the picture, one in its legend.
             self.assertEqual(len(bars), 2 if leaving else 0)
 
     def test_a_long_diagram_is_cut_into_strips_that_show_all_of_it(self):

@@ -453,7 +453,8 @@ static void wipe_disk(struct server *server)
 {
 	unsigned leaders = 0;
 
-	/* Every server that leads, or believes so, must be able to do without it. */
+	/* Every server that leads, or believes that it leads, must be able to do without this
+	 * one. */
 	for (int i = 0; i < SERVERS; i++) {
 		const struct server *leader = &world.servers[i];
 		if (leader->replica == NULL || !replica_leads(leader->replica))

@@ -226,7 +226,7 @@ static int run_all(const char *program, struct words *words, FILE *trace, struct
 	       " grants, %" PRIu64 " views, %" PRIu64 " refused frames; journals %016" PRIx64 "\n",
 	       seed - words->seed_first, failed, sum.events, sum.grants, sum.views, sum.refusals,
 	       sum.hash);
-	/* Printed to another stream, because it differs every time. */
+	/* The time is printed to another stream, because it differs in every run. */
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	double seconds =
 	        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;

@@ -98,7 +98,8 @@ class Unit(unittest.TestCase):
         peers = re.findall(r"\w+=(10\.0\.0\.\d:7440)", file_of("/etc/baton.conf"))
         self.assertEqual(len(peers), 3)
         addresses = {peer: f"127.0.0.1:{port}" for peer, port in zip(peers, [free_port(), free_port(), free_port()])}
-        # The last place where clients look. XDG_RUNTIME_DIR stands for /run here.
+        # /run/baton.sock is the last place where clients look. XDG_RUNTIME_DIR stands for /run
+        # here.
         self.assertIn(" /run/baton.sock", self.setting("ExecStartPre"))
         for host in "abc":
             self.start(host, addresses)

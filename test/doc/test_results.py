@@ -83,7 +83,7 @@ class Results(unittest.TestCase):
         # Every claim that failed is in its table. The second table has no claim that could have been run.
         self.assertEqual(total[2], text.split("## Refuted")[1].split("\n## ")[0].count("\n| ") - 1)
         self.assertEqual(total[3], 0)
-        # This is one page.
+        # The document must stay short.
         self.assertLess(len(text.splitlines()), 170)  # with the table of faults
 
     def test_each_refuted_claim_has_a_command_that_shows_it_at_every_size(self):

@@ -31,7 +31,8 @@ static void make_credentials(void)
 	must(mkdtemp(folder) != NULL);
 	for (size_t i = 0; i < 4; i++)
 		snprintf(paths[i], sizeof(paths[i]), "%s/%s", folder, names[i]);
-	/* The CA is valid for longer: a second may pass between the two. */
+	/* The CA is valid for longer than the certificate, because a second may pass before the
+	 * certificate is made. */
 	must(certificate_make_ca(paths[0], paths[1], 200, &problem) == 0);
 	must(certificate_make(&wish, paths[0], paths[1], paths[2], paths[3], &problem) == 0);
 	credentials = credentials_load(&(struct credentials_files){.ca = paths[0],

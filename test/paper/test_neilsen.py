@@ -116,7 +116,8 @@ class Neilsen(unittest.TestCase):
         states = re.findall(r'class="state"[^>]*>(\w+)<', picture)
         self.assertEqual(states, ["RF", "RF", "EF", "N", "R", "N"])
         self.assertEqual(picture.count('class="holder"'), 2)  # one for the holder, one for the legend
-        # Counted: NEXT of all nodes but the sink, 5; FOLLOW of 3, 2 and 1; and the legend.
+        # The arrows are NEXT of all nodes but the sink (5), FOLLOW of 3, 2 and 1, and those of the
+        # legend.
         self.assertEqual(len(re.findall(r'<path class="arrow(?! dashed)', picture)), 5 + 1)
         self.assertEqual(len(re.findall(r'<path class="arrow dashed', picture)), 3 + 1)
 

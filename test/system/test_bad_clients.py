@@ -456,7 +456,8 @@ class Turns(unittest.TestCase):
         with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster:
             node, tcp = cluster[0], ("127.0.0.1", port)
             for flooder, other in ((tcp, node.socket), (node.socket, tcp)):
-                # The best of several: on a busy machine the kernel may hand over what the other one sent some turns later.
+                # Take the best of several attempts: on a busy machine the kernel may deliver the
+                # other client's command some turns later.
                 self.check(min(self.granted_before(node, flooder, other) for _ in range(4)))
 
     def test_nor_does_a_user_who_ends_many_connections(self):

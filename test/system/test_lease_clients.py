@@ -176,7 +176,7 @@ class Stopped(Holding):
         self.stop_guardian(guardian)
         self.stop(self.run_.pid, command, self.cluster[0].process.pid)
         begun = self.next_()
-        # The command is stopped too, so it must not run again: it gets no time to stop.
+        # The command is stopped too. It must not run again, so it gets no time to stop.
         os.kill(guardian, signal.SIGCONT)
         until("the command is gone", lambda: state_of(command) in (None, "Z"))
         os.kill(self.run_.pid, signal.SIGCONT)

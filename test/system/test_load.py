@@ -31,7 +31,8 @@ def claim(algorithm, rounds):
 
 NAMES = [row["name"] for row in json.loads(baton("algorithms --json").out)["algorithms"] if row["kind"] == "mutex"]
 assert len(NAMES) == 15, NAMES
-# Every third under the sanitizers: here they look at the daemon. check/test_every_algorithm.py shows them all algorithms.
+# Under the sanitizers every third algorithm is enough: here they check the daemon.
+# check/test_every_algorithm.py runs all algorithms under them.
 for name in NAMES[::3] if SANITIZED else NAMES:
     setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 200 if name == "neilsen" else 30))
 

@@ -40,7 +40,7 @@ class Recording(unittest.TestCase):
         holder = threading.Thread(target=self.recorder.attempt, args=words)
         holder.start()
         attempt = until("somebody is inside", self.recorder.holders)[0]
-        # It writes that it was granted the lock a little later.
+        # The insider writes a little later that it was granted the lock.
         until("that is written", lambda: any(event["ev"] == "granted" for event in history.read(self.recorder.path)))
         return holder, attempt
 

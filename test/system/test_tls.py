@@ -231,7 +231,7 @@ class Strangers(TlsTest):
         again.sendall(b"".join(recorded))
         while data := again.recv(65536):
             answer += data
-        # A handshake with other keys; its last record has the size of an alert.
+        # The node has begun a handshake with other keys. Its last record has the size of an alert.
         self.assertEqual(answer[-24:-19], b"\x17\x03\x03\x00\x13")
 
     def test_a_flood_of_half_open_connections(self):

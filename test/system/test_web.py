@@ -278,9 +278,10 @@ class Single(WebTest):
         node.may_answer.set()
         self.assertEqual([status["asked"] for status in joins[0]()], ["a"] * 40)
         self.assertEqual([status["asked"] for status in joins[1]()], ["b"] * 40)
-        # A scrape does not take a server that has much to do for a node that does not answer.
+        # Metrics must not say that the node is down only because baton web has much to do.
         self.assertEqual([metrics["baton_up"] for metrics in joins[2]()], [1] * 40)
-        # A server that is connected may not have read every request yet, so some ask again. Without sharing, 80 and 40 ask.
+        # baton web may not have read every request when the node answers, so some cause another
+        # question. Without sharing there would be 80 and 40 questions.
         self.assertLess(node.count("STATUS"), 20)
         self.assertLess(node.count("INFO"), 10)
 
@@ -290,7 +291,7 @@ class Single(WebTest):
         until("it knows the node", lambda: web.json("/api/session")["node"])
         node.piece_s = 1
         self.assertEqual(web.json("/api/status?pattern=long")["asked"], "long")
-        # A silent one fails all who wait, together, and not one after the other.
+        # If the node is silent, all requests that wait fail together, not one after the other.
         node.piece_s = 0
         node.may_answer.clear()
         begun = time.monotonic()
@@ -376,7 +377,7 @@ class Single(WebTest):
             until("viewers are told", lambda: "too many changes" in busy().get("unheard", ""))
             # The subscription has ended: the only other client is the one that asks.
             until("it is not subscribed", lambda: (busy(), web.metrics()["baton_sessions"] == 2)[1])
-            # The figures are those of the node all the same.
+            # The figures still agree with those of the node.
             done = node.status()["grants"]
             until("they are right", lambda: grants(stream.next("status")) == done)
             self.assertGreater(done, before)
@@ -548,7 +549,7 @@ class Single(WebTest):
                         except OSError:
                             return False
                     until("it listens", answers)
-                    # The lock goes on for those who open the page later.
+                    # The lock is still passed around for those who open the page later.
                     path = re.search(r"n1 +(\S+)", "".join(lines))[1]
                     def grants(path=path):
                         return json.loads(subprocess.run([BATON, "status", "--json", "-S", path], check=True,

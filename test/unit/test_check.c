@@ -183,8 +183,8 @@ static void test_a_fair_cycle_in_which_somebody_waits_is_starvation(void **state
 	check_result_free(&result);
 }
 
-/* A search for starvation needs all states, and the other properties hold. A deadlock ends the
- * search early. */
+/* Starvation is looked for only after all states were searched, so the other properties hold then.
+ * A deadlock ends the search early, and leaves them undecided. */
 static void test_what_was_not_looked_at_is_not_decided(void **state)
 {
 	struct network network = {.graph = {.nodes = 2}};

@@ -240,10 +240,11 @@ static void test_claims_know_the_network(void **state)
 	assert_true(claimed("helary", "D", "ring", 9, NULL) == 4);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 5, NULL) == 7);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 11, "L=10") == 12);
-	/* A plane of seven has committees of three, a cyclic cover of sixteen of five. */
+	/* A plane of seven nodes has committees of three, and a cyclic cover of sixteen has
+	 * committees of five. */
 	assert_true(claimed("maekawa", "3(K - 1)", NULL, 7, NULL) == 6);
 	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 12);
-	/* A grid of four, a cover of five: all committees have three. */
+	/* In a grid of four nodes and in a cover of five, all committees have three nodes. */
 	assert_true(claimed("maekawa", "3(K - 1)", NULL, 4, NULL) == 6);
 	assert_true(claimed("maekawa", "3(k - 1)", NULL, 5, NULL) == 6);
 }

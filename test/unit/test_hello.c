@@ -52,7 +52,7 @@ static void test_a_hello_is_read_as_it_was_written(void **state)
 	}
 }
 
-/* The exact bytes: another version of baton must find each field where it was. */
+/* Checks the exact bytes, because another version of baton must find each field where it was. */
 static void test_the_bytes_of_a_hello(void **state)
 {
 	static const uint8_t bytes[] = {57,  0,   0,   0,   1,                     /* HELLO */

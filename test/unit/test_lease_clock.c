@@ -91,8 +91,8 @@ static void test_the_clock_of_this_machine_goes_on(void **context)
 	assert_in_range(after, clock_monotonic_ns() / 2, 2 * clock_boot_ns());
 }
 
-/* The slowest client and the fastest node: in the same true time the client's clock counts 999 and
- * the node's 1001. */
+/* Takes the slowest client and the fastest node: in the same true time the client's clock counts
+ * 999 and the node's 1001. */
 static void test_a_sub_lease_ends_before_the_lease_by_any_clocks(void **context)
 {
 	(void)context;

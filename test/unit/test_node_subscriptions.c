@@ -124,8 +124,9 @@ static size_t add(char pattern[NODE_NAME_MAX + 1], size_t used, const char *text
 	return used + (size_t)snprintf(pattern + used, NODE_NAME_MAX + 1 - used, "%s", text);
 }
 
-/* Clients choose patterns and names, and each event is matched with all patterns. So the longest of
- * them may take only some times as long as comparing the name with a text of its size. */
+/* Clients choose patterns and names, and each event is matched with all patterns. So even the
+ * slowest pattern may take only a few times as long as comparing the name with a text of the same
+ * size. */
 static void test_no_pattern_takes_long(void **state)
 {
 	static const struct {
@@ -140,7 +141,7 @@ static void test_no_pattern_takes_long(void **state)
 	memset(plain, 'a', sizeof(plain));
 	plain[NODE_NAME_MAX - 1] = 'b';
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
-		/* A middle of half the size is tried most often. */
+		/* Try several sizes: a pattern of half the name's size takes the most attempts. */
 		for (uint32_t size = 60; size <= NODE_NAME_MAX; size += 65) {
 			char pattern[NODE_NAME_MAX + 1];
 			size_t used = add(pattern, 0, cases[c].begin);

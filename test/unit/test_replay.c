@@ -754,7 +754,7 @@ static void test_what_is_sent_to_the_dead_is_lost(void **state)
 	                                 "expect invariant termination\n"),
 	                    "passed");
 	assert_int_equal(last.steps, 4); /* losing a message is a step, as `drop` is */
-	/* The same by `deliver`; the dead learn nothing. */
+	/* A message to a dead place is also lost by `deliver`, and the dead learn nothing. */
 	assert_string_equal(elect(WAKES, "crash 3,1\ninitiate 2\nexpire 2\ndeliver 2 1\n"
 	                                 "expect flight 2 1 ELECTED x0\n"
 	                                 "expect invariant termination\ndeliver 2 3\n"

@@ -158,9 +158,9 @@ static void test_a_dead_voter_does_not_count(void **context)
 }
 
 /*
- * The bug of changes by one server (Ongaro, 2015). a makes e a voter, and only e hears of it. b is
- * elected by c and d, and removes a. Then {b, c} is a majority of {b, c, d}, and {a, d, e} is one
- * of {a, b, c, d, e}: two majorities without a common server.
+ * This is the bug of changes by one server (Ongaro, 2015). a makes e a voter, and only e hears of
+ * it. b is elected by c and d, and removes a. Then {b, c} is a majority of {b, c, d}, and {a, d, e}
+ * is one of {a, b, c, d, e}: two majorities without a common server.
  */
 static void test_a_leader_commits_before_it_changes_the_servers(void **context)
 {

@@ -277,7 +277,7 @@ static void test_no_rule_is_told_that_could_not_be_used(void **state)
 	assert_false(missing(&alice, VERB_LOCK, "a\nb", 3, text));
 	assert_false(missing(&alice, VERB_LOCK, "a\0b", 3, text));
 	assert_false(missing(&alice, VERB_LOCK, "\xc2\x9b", 2, text));
-	/* The longest certificate, with a pattern that is as long as it can be. */
+	/* Take the longest name in a certificate, and a pattern that is as long as possible. */
 	memset(name, '*', RULE_PATTERN_MAX);
 	name[RULE_PATTERN_MAX] = '\0';
 	char lock[RULE_PATTERN_MAX];

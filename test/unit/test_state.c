@@ -281,7 +281,7 @@ static void test_an_order_that_comes_again_does_not_undo_a_later_one(void **cont
 	order_strangely(ENTRY_ALLOW, "a", 8, 1);
 	order_strangely(ENTRY_FORBID, "a", 7, 1);
 	assert_false(state_forbids(&agreed, entry_text_of("a")));
-	/* Another number, or another process, is another order. */
+	/* An order with another number, or of another process, is another order. */
 	order_strangely(ENTRY_FORBID, "a", 7, 2);
 	assert_true(state_forbids(&agreed, entry_text_of("a")));
 	order_strangely(ENTRY_ALLOW, "a", 8, 1);
@@ -670,7 +670,7 @@ static void test_what_is_malformed_counts_as_an_entry_and_does_nothing(void **co
 	entry_write_change(&out, 0, parts, 2);
 	apply();
 	assert_int_equal(agreed.epoch, 0);
-	/* A control character in a name. */
+	/* The name has a control character. */
 	change(0, join("a\n", 1));
 	assert_int_equal(agreed.epoch, 0);
 }

@@ -9,7 +9,7 @@ export const server = await serve();
 // The headless shell: the whole browser takes twice the processor time, because it makes windows that nobody sees.
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell", args: ["--no-sandbox", "--disable-gpu"] });
 
-/** A page whose console must stay empty, and which must ask nobody else. */
+/** Opens a page. Its console must stay empty, and it must fetch nothing from other servers. */
 export async function open(hash = "#lab", options = {}) {
 	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"], ...options });
 	context.setDefaultTimeout(60000);
@@ -31,7 +31,7 @@ export async function close(page) {
 export const pause = (page) => page.evaluate(() => (baton.state.playing.value = false));
 export const at = (page) => page.evaluate(() => baton.state.step.value);
 
-/** All tests of a file; the browser and the server end with them. */
+/** Runs all tests of a file. The browser and the server end with them. */
 export async function runBrowserTests() {
 	await runTests(async () => {
 		await browser.close();

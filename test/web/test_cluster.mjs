@@ -74,7 +74,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	await page.waitForFunction(() => /^No node at .*n1\.sock.*[^?.][?.] As soon as one answers/.test(document.getElementById("nothing").textContent));
 	assert.equal(await other.getByRole("link", { name: "Cluster" }).count(), 0);
 
-	// The nodes come after baton web.
+	// The nodes are started after baton web.
 	nodes.forEach((node) => node.start());
 	for (const { name } of nodes) await member(page, name, "active");
 	await page.waitForFunction(() => baton.feed.latest.value.status.waiting_for === null);
@@ -588,7 +588,7 @@ test("breaking asks with the holder and the fence, and sends what the server wan
 	await page.getByRole("button", { name: "Break deploy" }).focus();
 	await page.keyboard.press("Enter");
 	await page.waitForSelector("#break[open]");
-	// The holder changes meanwhile: the question stays as it was asked.
+	// The holder changes meanwhile, but the question stays as it was asked.
 	fake.locks = [lockOf("deploy", 32, "db2")];
 	await tick();
 	assert.match(await page.locator("#break").innerText(), /Take deploy from db1\?[^]*31/);

@@ -135,7 +135,8 @@ test("two runs side by side meet the same requests, and have one time", async ()
 	for (const [node, list] of left)
 		list.forEach((wish, i) => {
 			const other = right.get(node)?.[i];
-			// A wish that comes while the node waits or is inside is granted later, which differs.
+			// A wish that comes while the node waits or is inside becomes a request
+			// later, at different times on the two sides.
 			if (other === undefined || !wish.free || !other.free) return;
 			assert.equal(other.t, wish.t, `request ${i + 1} of node ${node}`);
 			same++;
