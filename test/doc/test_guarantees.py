@@ -14,13 +14,13 @@ ASIDE = re.compile(r"`(?:build|bench)/[^`]+`")  # programs
 
 
 def text_of(pattern):
-    """Returns all these files; a text that is written in several parts is one."""
+    """Returns the text of all these files. String literals that are split over lines are joined."""
     found = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob(pattern)))
     return re.sub(r'"\s*\n\s*"', "", found)
 
 
 def faults_and_violations(cell):
-    """Returns what stands between stars, and what between backticks."""
+    """Returns the words between stars, and those between backticks."""
     cell = ASIDE.sub("", cell)
     return re.findall(r"\*([^*]+)\*", cell), re.findall(r"`([^`]+)`", cell)
 

@@ -1,4 +1,5 @@
-"""For doc/results.md and .csv: a small version reaches the same verdicts, every claim has a row, and the tool notices if not."""
+"""Tests doc/results.md and .csv: a small version reaches the same verdicts, every claim has a row,
+and the tool notices if not."""
 import csv
 import pathlib
 import re

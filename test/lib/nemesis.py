@@ -1,8 +1,9 @@
 """Faults on a cluster of real processes, drawn from a seed, while clients ask for locks and everything is recorded.
 
-The nodes are hosts of their own (wires.py) where the machine permits it, and on loopback otherwise. Faults that the
-machine does not permit are left out, and `skipped` lists them. Two threads, the hands, cause faults at the same time, each on nodes
-that the other does not use at the moment.
+Each node runs on a host of its own (wires.py) where the machine permits it, and on loopback
+otherwise. Faults that the machine does not permit are left out, and `skipped` lists them. Two
+threads, the hands, cause faults at the same time, each on nodes that the other does not use at the
+moment.
 """
 import contextlib
 import datetime

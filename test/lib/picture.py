@@ -21,7 +21,7 @@ def read(path):
 
 
 def walk(element, down=0.0):
-    """All elements with the distance by which their groups move them down."""
+    """Yields all elements, each with the distance by which its groups move it down."""
     moved = re.match(r"translate\(0 ([\d.]+)\)", element.get("transform", ""))
     down += float(moved[1]) if moved else 0.0
     yield element, down
@@ -31,7 +31,8 @@ def walk(element, down=0.0):
 
 
 def labels(root):
-    """The texts of a picture that is not cut into strips, or of all its strips side by side."""
+    """Returns the texts of a picture that is not cut into strips, or of all its strips side by
+    side."""
     found = []
     for element, down in walk(root):
         if element.tag != "text":
@@ -52,5 +53,5 @@ def overlap(a, b):
 
 
 def covered(found):
-    """The pairs of labels that cover each other."""
+    """Returns the pairs of labels that cover each other."""
     return [(a.text, b.text) for i, a in enumerate(found) for b in found[:i] if overlap(a, b)]

@@ -9,7 +9,8 @@ HOLD = {"greatest_is_elected": "holds"}
 
 
 def bound(n):
-    """'As 2n messages are exchanged at each stage the total number is 2n(1 + log n)'."""
+    """Returns the bound: 'As 2n messages are exchanged at each stage the total number is 2n(1 + log
+    n)'."""
     return 2 * n * (1 + int(math.log2(n)))
 
 

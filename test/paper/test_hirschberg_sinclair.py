@@ -11,12 +11,13 @@ MOST = {2: 12, 3: 26, 4: 40, 5: 62, 6: 80, 7: 96, 8: 112}
 
 
 def bound(n):
-    """'An upper bound for the total number of messages is 8n(1 + log n)'."""
+    """Returns the bound: 'An upper bound for the total number of messages is 8n(1 + log n)'."""
     return 8 * n * (1 + math.ceil(math.log2(n)))
 
 
 def terms(n):
-    """'4 x [1 n + 2 (n/2) + 4 (n/3) + ... + 2^i (n/(2^(i-1) + 1)) + ...]', the quotients rounded down."""
+    """Returns '4 x [1 n + 2 (n/2) + 4 (n/3) + ... + 2^i (n/(2^(i-1) + 1)) + ...]', with the
+    quotients rounded down."""
     rounds = range(1, math.ceil(math.log2(n)) + 1)
     return 4 * (n + sum(2 ** i * (n // (2 ** (i - 1) + 1)) for i in rounds))
 

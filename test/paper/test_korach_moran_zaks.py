@@ -54,7 +54,8 @@ class KorachMoranZaks(unittest.TestCase):
                 "CLAIM": n - 1, "APPEAL": 0, "YIELD": 0, "ACCEPT": n - 1, "LEADER": n - 1})
 
     def test_it_takes_four_delays_for_each_process(self):
-        """There is one claim at a time, so the election is slow: 4 (n - 1), plus the time to fall and to announce."""
+        """There is one claim at a time, so the election is slow. It takes 4 (n - 1) delays, plus
+        the time to fall and to announce."""
         for n in (16, 256):
             for seed in range(1, 21):
                 time = sim(f"{KMZ} --nodes {n} --arrangement random --seed {seed}")["virtual_time"]

@@ -53,7 +53,7 @@ class Lamport(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_every_request_is_acknowledged_if_that_is_wanted(self):
-        """Raynal 3.1: it takes 3(n - 1) messages, whatever the load."""
+        """Raynal 3.1: an entry takes 3(n - 1) messages, whatever the load."""
         for nodes in (2, 5, 16):
             for load in ("light", "heavy", "poisson:0.1"):
                 messages = sim(f"lamport --param acknowledge=always --nodes {nodes} --load {load} --entries {40 * nodes}")["messages"]

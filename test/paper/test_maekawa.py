@@ -94,13 +94,13 @@ class Committees(unittest.TestCase):
 
 class Maekawa(unittest.TestCase):
     def test_in_the_best_case_three_sets_of_messages(self):
-        """These are REQUEST, LOCKED and RELEASE."""
+        """The three sets are REQUEST, LOCKED and RELEASE."""
         for nodes, k in (PLANES | GRIDS | {2: 2, 3: 2}).items():
             messages = sim(f"maekawa --nodes {nodes} --load light --entries 2000 {made(nodes)}")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (3 * (k - 1), 3 * (k - 1)), nodes)
 
     def test_all_want_in_all_the_time_four_sets_of_messages(self):
-        """The fourth are the FAILs: a node that asks again comes after all others."""
+        """The fourth set are the FAILs: a node that asks again comes after all others."""
         for nodes, k in {7: 3, 13: 4, 31: 6, **GRIDS}.items():
             messages = sim(f"maekawa --nodes {nodes} --entries {500 * nodes} {made(nodes)}")["messages"]
             self.assertAlmostEqual(messages["per_entry"] / (4 * (k - 1)), 1, delta=0.01)

@@ -36,7 +36,8 @@ class Misra(unittest.TestCase):
             self.assertEqual(result["invariants"], HOLD)
 
     def test_nobody_starves_though_ping_is_lost_for_ever_and_ever(self):
-        """Each time the next process makes the token again, until it is one that waits."""
+        """Each time the next process on the ring makes PING again, until a process that waits makes
+        it."""
         for n in (1, 2, 3, 4):
             result = check(f"misra --nodes {n} --entries unlimited --lose-token")
             self.assertEqual(result["starvation"], "none")

@@ -84,7 +84,8 @@ class Retry(unittest.TestCase):
         self.assertEqual((result["starvation"], result["mutual_exclusion"]), ("found", "holds"))
 
     def test_what_it_costs_where_nothing_is_lost(self):
-        """It costs nothing unless a process waits longer than two message delays. Then it costs n - 1 messages each time."""
+        """Repeating requests costs nothing unless a process waits longer than two message delays.
+        Then it costs n - 1 messages each time."""
         light = sim(f"{self.NAME} --nodes 5 --load light")["messages"]
         self.assertEqual((light["min"], light["max"]), (0, 5))
         for bound, repeats in ((1, 4), (4, 1), (5, 0)):

@@ -216,7 +216,8 @@ class BadClients(unittest.TestCase):
                 self.assertEqual(replies[::2], sorted(set(replies[::2])))
 
     def test_a_client_that_floods_does_not_starve_another(self):
-        """The first never leaves the node without a command to read. The second still comes in between, each time."""
+        """The first client always has a command that the node could read. Still the second one is
+        served in between, each time."""
         flood, stop, served = self.client(), threading.Event(), 0
         commands = encode("PING") * 20000
 

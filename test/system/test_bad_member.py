@@ -292,7 +292,7 @@ class Kinds(Member):
             self.assertEqual([member["name"] for member in status["members"]], ["n1", "n2", "z9"])
 
     def question(self, count, entry, process=None):
-        """An inquiry with an order: `entry` is its kind and its name."""
+        """Returns an inquiry with an order: `entry` is its kind and its name."""
         order = entry + numbers(process or self.peer.process, count, 0)
         return bytes([QUESTION]) + numbers(count) + bytes(32) + text("") + order
 
@@ -394,7 +394,7 @@ class Kinds(Member):
 
 
 class Plain(Member):
-    """Tests the same without TLS, and a flood."""
+    """Repeats these tests without TLS, and tests a flood."""
     secure = False
 
     def test_malformed(self):

@@ -1,5 +1,5 @@
-"""Does the same work on a bad network: links are cut at random, and bytes arrive late and in pieces. Nothing is lost or
-duplicated."""
+"""Does the work of test_load.py on a bad network: links are cut at random, and bytes arrive late
+and in pieces. Nothing is lost or duplicated."""
 import time
 import unittest
 

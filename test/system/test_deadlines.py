@@ -292,8 +292,8 @@ class Several(unittest.TestCase):
         self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
 
     def test_the_second_is_lost_when_the_time_of_the_first_is_over(self):
-        """Both happen in one turn of the loop, because the node is stopped in the middle of that turn, while it has much to
-        do."""
+        """Both events happen in one turn of the loop, because the node is stopped in the middle of
+        that turn, while it has much to do."""
         with self.cluster[0].client() as busy:
             self.break_it("x")
             time.sleep(0.5)

@@ -285,7 +285,8 @@ class Status(unittest.TestCase):
             self.assertIn("commands started under the previous node on this socket, which was killed", text)
 
     def test_a_lock_is_being_taken_away(self):
-        """The status shows it from the break until the holder has stopped, at every member, and while a node leaves."""
+        """The status shows that the lock is being taken away: from the break until the holder has
+        stopped, at every member, and while a node leaves."""
         with Cluster(2, *LONG_LEASE) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             holder.call("CLIENT", "GRACE", 600)
             fence = holder.call("LOCK", "x")

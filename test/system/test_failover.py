@@ -218,7 +218,7 @@ class Growing(unittest.TestCase):
 
 class Remembered(unittest.TestCase):
     def restart(self, node, *options):
-        """Starts it with --data, and with no other option that concerns the cluster."""
+        """Restarts a node with --data and the given options, and no others."""
         node.end()
         node.options = ["--data", node.data, *options]
         node.named = False

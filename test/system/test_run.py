@@ -225,7 +225,7 @@ class ExitCodes(ServiceTest):
                     self.assertIn("n2 did not answer", err)
 
     def test_grace_is_sent_without_a_margin(self):
-        """The node adds the margin."""
+        """The client sends the grace alone, because the node adds the margin."""
         for words, ms in [([], "3000"), (["--grace", "4200ms"], "4200"), (["--grace", "0"], "1")]:
             with self.subTest(words=words), FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=12000) as fake:
                 self.assertEqual(self.run_baton("run", "-S", fake.path, *words, "x", "true")[0], 0)

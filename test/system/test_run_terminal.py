@@ -77,7 +77,8 @@ class Terminal(ServiceTest):
             file.write("echo rea''ched\n")
 
     def test_an_interrupt_ends_the_script_around_it(self):
-        """This is as with flock, whether or not the command has the terminal."""
+        """The interrupt has the same effect as with flock, whether or not the command has the
+        terminal."""
         for wrapper in ("flock file", "$BATON run x"):
             for kind in ("line", "loop", "pipe"):
                 for shell in ("bash", "sh"):
