@@ -53,5 +53,6 @@ const page = html
 	.replace("</body>", () => `<script type="application/json" id="run"></script>\n${data.join("\n")}\n<script>${inlined}</script>\n</body>`);
 writeFileSync(join(folder, "page.html"), page);
 
-// The same for static files that are opened from disk, where nothing can be fetched.
+// disk.js has all that the page fetches, for static files that are opened from disk, where nothing
+// can be fetched.
 writeFileSync(join(folder, "disk.js"), `window.batonFiles = ${JSON.stringify(packed)};\n`);

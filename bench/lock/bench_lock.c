@@ -482,7 +482,8 @@ static void measure_release(double *ret_took)
 	close(second);
 }
 
-/* Measures how long each of some LOCKs takes, with pauses; or as many lines of the echo. */
+/* Measures how long each of some LOCKs takes, with pauses between them; or, as the yardstick, each
+ * of as many lines of the echo. */
 static void measure_answers(const char *name, double *ret_took, useconds_t pause)
 {
 	char path[256];
