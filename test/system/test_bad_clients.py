@@ -705,8 +705,9 @@ class Limits(unittest.TestCase):
             self.assertGreater(cluster[0].status()["epoch"], epoch)
 
     def test_a_user_of_ever_new_names_keeps_nobody_out(self):
-        """Neither at its own node nor at the others, although each of them keeps the names of all. New epochs interrupt everybody
-        for a moment, so there is at most one in a lease."""
+        """Others find room at the user's own node and at all others, although each node keeps the
+        names of all. New epochs interrupt everybody for a moment, so there is at most one in a
+        lease."""
         ports = [free_port() for _ in range(3)]
         with Cluster(3, "--max-locks", "240", "--algorithm", "ricart-agrawala",
                      each=lambda index: ["--clients", f"127.0.0.1:{ports[index]}"]) as cluster:
@@ -740,8 +741,8 @@ class Limits(unittest.TestCase):
             self.assertLessEqual(cluster[0].status()["epoch"] - epoch, 1 + (time.monotonic() - begun) / 3)
 
     def test_names_with_the_same_hash_take_no_longer_than_others(self):
-        """The eight bytes at the beginning are those of XXH3's public secret. With them, the next eight bytes do not count in the
-        hash, unless it has a secret that clients do not know."""
+        """The first eight bytes of each name are those of XXH3's public secret. Then the next eight
+        bytes do not count in the hash, unless the node uses a secret that clients do not know."""
         count = 20000
 
         def take(beginning):

@@ -1,6 +1,6 @@
 /*
- * What one user may have of a node, so that there is room for others: locks, names of locks,
- * elections. And names that a user chooses so that their hashes are the same.
+ * Limits on what one user may have at a node, so that there is room for others: locks, names of
+ * locks, elections. Also, names that a user has chosen so that their hashes are equal.
  */
 #include "../lib/node_fixture.h"
 
@@ -156,8 +156,8 @@ static void test_one_user_leaves_an_eighth_of_the_elections_to_others(void **sta
 	assert_int_equal(user.sessions, 0);
 }
 
-/* Sixteen bytes of a name do not count in XXH3 if the first eight of them are those of its public
- * secret: a product has the factor 0. */
+/* Sixteen bytes of a name do not count in XXH3's hash if the first eight are those of its public
+ * secret, because then a factor of a product is 0. */
 static void test_names_with_the_same_hash_have_different_keys(void **state)
 {
 	uint8_t name[32] = {0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe};
