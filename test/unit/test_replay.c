@@ -542,8 +542,9 @@ static void test_order_rules_the_channels_of_fifo_only(void **state)
 	         TWO_ON_A_CHANNEL "deliver 1 2\nexpect 2 RN=[-1,0]\nexpect 2 in\n", "fifo");
 	assert_string_equal(play(text), "passed");
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\n", "fifo");
-	assert_string_equal(play(text), "7: bad: under fifo this REQUEST comes after a PRIVILEGE "
-	                                "that is still in flight from 1 to 2");
+	assert_string_equal(play(text),
+	                    "7: bad: under fifo this REQUEST must wait: an older message, "
+	                    "PRIVILEGE, is still in flight from 1 to 2");
 	/* Any of these messages can be lost; then the next one is the oldest. */
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "drop 1 2 #2\nexpect flight 1 2 REQUEST x0\n",
 	         "fifo");

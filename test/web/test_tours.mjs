@@ -206,14 +206,14 @@ function partingOf(one, other) {
 	return at < 0 ? null : at + 1;
 }
 
-test("printed and mended part at the step that the erratum names", () => {
+test("printed and mended first differ at the step that the erratum names", () => {
 	const page = readFileSync(join(root, "doc/errata.md"), "utf8");
 	const sections = new Map(page.split('<a id="').slice(1).map((part) => [part.slice(0, part.indexOf('"')), part]));
 	let count = 0;
 	for (const [name, text] of texts) {
 		if (!/^param text=printed/m.test(text)) continue;
 		count++;
-		const named = /part at\s+step\s+(\d+)\s+of\s+this\s+schedule/.exec(sections.get(name) ?? "");
+		const named = /first\s+differ\s+at\s+step\s+(\d+)\s+of\s+this\s+schedule/.exec(sections.get(name) ?? "");
 		assert.ok(named !== null, `doc/errata.md names no step for ${name}`);
 		// What one of them expects, the other may not.
 		const bare = text.replace(/^expect .*\n/gm, "");

@@ -209,7 +209,7 @@ test("printed and mended part where the erratum says, and only the printed one b
 			const same = runs.map((run) => JSON.stringify(run.steps.slice(0, baton.pair.parting.value - 1).map((s) => [s.head, s.rest])));
 			return { parting: baton.pair.parting.value, same: same[0] === same[1], bad: runs.map(bad) };
 		});
-		assert.equal(found.parting, Number(/part at\s+step\s+(\d+)/.exec(sections.get(name))[1]), `${name}: ${JSON.stringify(found)}`);
+		assert.equal(found.parting, Number(/first\s+differ\s+at\s+step\s+(\d+)/.exec(sections.get(name))[1]), `${name}: ${JSON.stringify(found)}`);
 		assert.ok(found.same && found.bad[1] === null, `${name}: ${JSON.stringify(found)}`);
 		assert.match(await page.textContent("#difference"), new RegExp(`They part at step ${found.parting}\\.`));
 		await page.keyboard.press("End");

@@ -353,11 +353,11 @@ static enum replay_verdict step_deliver(struct replay *replay, const struct step
 		if (older->from != envelope->from || older->to != envelope->to ||
 		    older->side != envelope->side)
 			continue;
-		problem_set(
-		        &replay->result->problem,
-		        "under fifo this %s comes after a %s that is still in flight from %u to %u",
-		        envelope_type(replay, envelope), envelope_type(replay, older), step->node,
-		        step->to);
+		problem_set(&replay->result->problem,
+		            "under fifo this %s must wait: an older message, %s, is still in "
+		            "flight from %u to %u",
+		            envelope_type(replay, envelope), envelope_type(replay, older),
+		            step->node, step->to);
 		return REPLAY_BAD;
 	}
 	return deliver(replay, index);
