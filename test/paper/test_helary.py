@@ -231,7 +231,7 @@ class Correctness(unittest.TestCase):
             self.assertTrue(check(f"helary --param text=printed {words}")["complete"])
 
 
-    def test_a_lost_token_blocks_all_who_ask(self):
+    def test_a_lost_token_blocks_all_that_ask(self):
         """2.1: "no loss of messages"."""
         result = check("helary --topology line --nodes 2 --lose-token", expect=1)
         self.assertEqual((result["mutual_exclusion"], result["deadlock"]), (None, "found"))

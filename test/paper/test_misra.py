@@ -18,7 +18,7 @@ def violated(*words):
 
 
 class Misra(unittest.TestCase):
-    def test_nothing_is_made_anew_and_nobody_starves_without_losses(self):
+    def test_nothing_is_made_again_and_nobody_starves_without_losses(self):
         for n, states in ((1, 18), (2, 224), (3, 1500), (4, 7488)):
             result = check(f"misra --nodes {n} --entries unlimited")
             self.assertTrue(result["complete"])
@@ -26,7 +26,7 @@ class Misra(unittest.TestCase):
             self.assertEqual(result["starvation"], "none")
             self.assertEqual(result["invariants"], HOLD)
 
-    def test_a_token_that_lives_is_never_made_anew_whatever_is_lost(self):
+    def test_a_token_that_lives_is_never_made_again_whatever_is_lost(self):
         """Either token is lost again and again, one at a time. With n+1 values of the numbers, no living token is replaced."""
         for n, states in ((1, 74), (2, 1352), (3, 12104), (4, 75456)):
             result = check(f"misra --nodes {n} --entries unlimited --lose-token")
@@ -72,7 +72,7 @@ class Misra(unittest.TestCase):
             no_violation_over("1..1000", f"misra --nodes {n} --entries 100 --delay exp:1")
         no_violation_over("1..1000", "misra --nodes 5 --entries 100 --delay exp:1 --param bounded=off")
 
-    def test_a_lost_token_is_made_anew_in_one_passage_round_the_ring_and_a_hop(self):
+    def test_a_lost_token_is_made_again_in_one_passage_round_the_ring_and_a_hop(self):
         """"The loss of a token is detected by the other in one passage round the ring"."""
         for n in (1, 2, 3, 5):
             worst = 0
@@ -167,7 +167,7 @@ class Tokens(unittest.TestCase):
         self.assertGreater(stuck[2], 5 * stuck[3])
         self.assertGreater(stuck[3], stuck[4])
 
-    def test_who_waits_may_starve_if_ping_is_lost_for_ever(self):
+    def test_a_process_that_waits_may_starve_if_ping_is_lost_for_ever(self):
         """With two tokens the processes take turns in making the lost one. With three, the same process may make it every
         time."""
         self.assertEqual(check("misra --nodes 2 --entries unlimited --lose-token")["starvation"], "none")

@@ -35,7 +35,7 @@ class SuzukiKasamiB(unittest.TestCase):
             result = check(f"suzuki-kasami-b --nodes {n} --param L={length} --entries {length}")
             self.assertEqual(result["max_messages"], n * (length * n + (n - 1)))
 
-    def test_who_has_received_l_requests_of_a_node_replies_once(self):
+    def test_a_node_that_has_received_l_requests_of_another_replies_once(self):
         """For each of the 5 * 4 pairs of nodes, at most L-1 requests have no reply."""
         for length in (2, 3, 7):
             by_type = sim(f"suzuki-kasami-b --nodes 5 --param L={length} --load light --entries 2000")["messages"]["by_type"]
