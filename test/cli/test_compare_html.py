@@ -331,7 +331,7 @@ class Tables(unittest.TestCase):
     def test_refuted_claims_are_told(self):
         text = "".join(self.made.by_id("claims").itertext())
         self.assertIn("Refuted", text)
-        self.assertIn("that process's own needs N to come back", text)
+        self.assertIn("the number of that process needs N messages to come back", text)
 
 
 class Alone(unittest.TestCase):

@@ -9,8 +9,8 @@ static const char not_sqrt[] =
 
 /* Texts for paper_claim.refuted: why the claim does not hold. */
 static const char few_nodes[] =
-        "with two nodes it takes 2 + 1/L messages, whatever L is; Ricart and Agrawala's "
-        "algorithm takes 2";
+        "with two nodes an entry takes 2 + 1/L messages, for every L; with Ricart and Agrawala's "
+        "algorithm it takes 2";
 static const char longest_path[] =
         "the token retraces the path of the copy that came first, which need not be a shortest "
         "one: on a ring it may have N - 2 hops";
@@ -25,8 +25,8 @@ static const char one_hop_more[] =
         "if PONG is lost just after a meeting, no process has the new number yet, so the loss can "
         "take N + 1 hops to be noticed";
 static const char ring_twice[] =
-        "the initiator's number needs N - 1 messages to reach the greatest process, and that "
-        "process's own needs N to come back: 2N - 1";
+        "the initiator's number needs N - 1 messages to reach the greatest process, and the "
+        "number of that process needs N messages to come back: 2N - 1";
 
 /* Neilsen claims "significantly less overhead" than the algorithms of his second chapter have. We
  * take this to mean at most half of theirs. */
