@@ -101,7 +101,7 @@ test("a frame is played, an address restores it, and an act goes its own way", a
 	assert.equal(await other.evaluate(() => baton.state.run.value.statesText(baton.state.step.value)), states);
 	await close(other);
 	await page.evaluate(() => baton.state.act("ask", 7));
-	assert.match(await page.textContent("#tour"), /its own way/);
+	assert.match(await page.textContent("#tour"), /do not describe the run/);
 	// The run now differs from the tour, so no other frame may be shown for it.
 	await page.keyboard.press("End");
 	assert.ok((await at(page)) > 9);
@@ -211,7 +211,7 @@ test("printed and mended part where the erratum says, and only the printed one b
 		});
 		assert.equal(found.parting, Number(/first\s+differ\s+at\s+step\s+(\d+)/.exec(sections.get(name))[1]), `${name}: ${JSON.stringify(found)}`);
 		assert.ok(found.same && found.bad[1] === null, `${name}: ${JSON.stringify(found)}`);
-		assert.match(await page.textContent("#difference"), new RegExp(`They part at step ${found.parting}\\.`));
+		assert.match(await page.textContent("#difference"), new RegExp(`They first differ at step ${found.parting}\\.`));
 		await page.keyboard.press("End");
 		// The mended text goes on to a good end.
 		const ended = await page.evaluate(() => {

@@ -384,11 +384,11 @@ function Help() {
 				<dt>← →</dt><dd>one step back, forward</dd>
 				<dt>shift ← →</dt><dd>to the entry before, after</dd>
 				<dt>Home End</dt><dd>beginning, end</dd>
-				<dt>1 … 9</dt><dd>to that node; Enter: it asks or leaves</dd>
-				<dt>c</dt><dd>the focused node crashes, where the algorithm knows that</dd>
-				<dt>d l w</dt><dd>the focused message is delivered, lost, made to wait</dd>
+				<dt>1 … 9</dt><dd>to that node; Enter makes it ask or leave</dd>
+				<dt>c</dt><dd>the focused node crashes, if the algorithm allows for crashes</dd>
+				<dt>d l w</dt><dd>the focused message is delivered, is lost, has to wait</dd>
 				<dt>n p</dt><dd>next and previous frame of a tour</dd>
-				<dt>?</dt><dd>this</dd>
+				<dt>?</dt><dd>this list</dd>
 			</dl>
 			<p class="note">Amber is the right to be inside, or a part of it. Blue asks, magenta refuses, grey gives back, teal announces. Drop a .scn file anywhere to see it.</p>
 			<form method="dialog">
@@ -405,7 +405,7 @@ function Front() {
 				<div>
 					<h1>Only one may act</h1>
 					<p>
-						{state.algorithms.value.length} published ways for machines that share nothing but messages to agree on who it is. Each is the same C code that serves real locks, running in this page.
+						{state.algorithms.value.length} published algorithms let machines that share no memory agree, by messages alone, which one it is. This page runs their C code itself, as the lock service does.
 					</p>
 					<p class="ways-in">
 						<a class="main" href="#tour/neilsen">

@@ -44,7 +44,7 @@ function sentence(why: string): string {
 }
 
 function noNode(why: string): string {
-	if (goneWords(why).startsWith("refuses")) return `The node ${sentence(goneWords(why))} As soon as it is allowed, it is shown here.`;
+	if (goneWords(why).startsWith("refuses")) return `The node ${sentence(goneWords(why))} As soon as the node allows it, the cluster is shown here.`;
 	const words = why.startsWith("no node ") ? `N${why.slice(1)}` : `No node answers: ${why}`;
 	return `${sentence(words)} As soon as one answers, it is shown here. “baton dev” starts three to try.`;
 }
@@ -57,7 +57,7 @@ function Trouble() {
 	if (state === "gone" || state === "lost")
 		return (
 			<p class="alarm" role="alert" id="trouble">
-				{state === "gone" ? sentence(`${sample.status.node} ${goneWords(why)}`) : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
+				{state === "gone" ? sentence(`${sample.status.node} ${goneWords(why)}`) : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. This page asks again every second.
 			</p>
 		);
 	if (sample.status.waiting_for === null) return null;
@@ -271,11 +271,11 @@ function Nothing() {
 			<h1>Cluster</h1>
 			<p class="sentence" id="nothing" role="status">
 				{!here.value
-					? "This page comes from a file or from another server: it knows no cluster. “baton web” beside a node shows it."
+					? "This page comes from a file or from another server: it knows no cluster. Run “baton web” beside a node to see its cluster."
 					: state === "gone"
 						? noNode(why)
 						: state === "lost"
-							? "baton web does not answer. It is asked again and again."
+							? "baton web does not answer. This page asks again and again."
 							: "Asking the node…"}
 			</p>
 		</main>

@@ -171,11 +171,11 @@ function Difference() {
 		const [left, right] = [sayStep(0, at), sayStep(1, at)];
 		return (
 			<p class="note" id="difference">
-				They part at <button onClick={() => goParting(at)}>step {at}</button>. {left === right ? `On both sides ${left}${sayDifference(at)}.` : `On the left ${left}; on the right ${right}.`}
+				They first differ at <button onClick={() => goParting(at)}>step {at}</button>. {left === right ? `On both sides ${left}${sayDifference(at)}.` : `On the left ${left}; on the right ${right}.`}
 				{pair.value!.tour === null ? null : (
 					<>
 						{" "}
-						<a href={`#tour/${pair.value!.tour}`}>The tour tells it.</a>
+						<a href={`#tour/${pair.value!.tour}`}>The tour explains it.</a>
 					</>
 				)}
 			</p>

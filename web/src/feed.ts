@@ -312,7 +312,7 @@ async function askSession(): Promise<void> {
 /** Takes a lock from its holder. Returns the outcome as a sentence. */
 export async function breakLock(name: string, fence: number): Promise<string> {
 	const response = await fetch("api/break", { method: "POST", headers: { "Content-Type": "application/json", "Baton-Control": "1" }, body: JSON.stringify({ name, fence }) }).catch(() => null);
-	if (response === null) return "baton web does not answer: nothing is known of what became of it";
+	if (response === null) return "baton web does not answer: it is not known whether the lock was broken";
 	const answer = (await response.json().catch(() => ({}))) as { broken?: boolean; error?: string };
 	if (!response.ok) return answer.error ?? `baton web answers ${response.status}`;
 	return answer.broken ? `${name} was taken from its holder` : `${name} is not held with fence ${fence} any more: nothing was done`;

@@ -17,7 +17,7 @@ interface Family {
 const FAMILIES: Family[] = [
 	{ title: "Elections", note: "one leader, known to all", has: (a) => a.kind === "election" },
 	{ title: "A token on a ring", note: "each speaks to its neighbours only", has: (a) => a.needs === "ring" },
-	{ title: "A token, asked for along a tree or a graph", note: "few messages, whatever the number", has: (a) => a.token && a.needs !== "complete" },
+	{ title: "A token, asked for along a tree or a graph", note: "few messages, however many nodes there are", has: (a) => a.token && a.needs !== "complete" },
 	{ title: "A token, and others are asked for it", note: "up to N messages, one delay", has: (a) => a.token },
 	{ title: "Others give permission", note: "no token that could be lost", has: () => true },
 ];

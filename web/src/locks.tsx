@@ -209,7 +209,7 @@ function BreakDialog() {
 						<dt>next</dt>
 						<dd>{lock.waiters.length === 0 ? "nobody waits" : lock.order === "served" ? `${lock.waiters[0].node}: ${lock.waiters[0].command}` : many(lock.waiters_total ?? lock.waiters.length, "client")}</dd>
 					</dl>
-					<p class="note">The holder is told that it has lost the lock. A resource that does not check the fence cannot tell if it goes on all the same.</p>
+					<p class="note">The holder is told that it has lost the lock. If it goes on nevertheless, a resource that does not check the fence does not notice.</p>
 					<form method="dialog" class="ways-in">
 						<button class="quiet" autofocus>
 							Leave it

@@ -211,8 +211,8 @@ export function Sentence() {
 			<Number_ label="Nodes" value={start.nodes} least={2} most={60} change={(value) => change("nodes", value)} /> nodes;{" "}
 			{election ? (
 				<>
-					numbers stand{" "}
-					<Choice label="Arrangement" value={words.get("arrangement") ?? "increasing"} options={[["increasing", "increasing"], ["decreasing", "decreasing"], ["random", "at random"]]} change={(value) => change("arrangement", value)} />,{" "}
+					the numbers are{" "}
+					<Choice label="Arrangement" value={words.get("arrangement") ?? "increasing"} options={[["increasing", "increasing"], ["decreasing", "decreasing"], ["random", "in random order"]]} change={(value) => change("arrangement", value)} />,{" "}
 					<Choice label="Initiators" value={words.get("initiators") ?? "all"} options={[["all", "all"], ["one", "one"], ["random:2", "two"]]} change={(value) => change("initiators", value)} /> of them begin, and{" "}
 				</>
 			) : (

@@ -277,7 +277,7 @@ export function replaceRun(origin: Source): void {
 	playing.value = false;
 	if (!show(origin, [])) return;
 	view.value = "lab";
-	if (count > 0) wrong.value = `This is another run, without what you did by hand (${count === 1 ? "one act" : `${count} acts`}). The browser's Back returns to it.`;
+	if (count > 0) wrong.value = `This is another run, without what you did by hand (${count === 1 ? "one act" : `${count} acts`}). The browser's Back returns to the old run.`;
 	remembered++;
 	void Promise.all([before, address()]).then(([was, hash]) => keepPlace(was, hash));
 }

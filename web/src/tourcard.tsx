@@ -20,7 +20,7 @@ function Ask(props: { asked: NonNullable<ReturnType<typeof question>> }) {
 				</button>
 			))}
 			<p class="note" role="status">
-				{given === undefined ? "" : "No. Look again: all that is needed can be seen."}
+				{given === undefined ? "" : "No. Look again: the picture shows all that you need."}
 			</p>
 		</div>
 	);
@@ -67,7 +67,7 @@ export function TourCard() {
 			)}
 			{away ? (
 				<p class="alarm" role="status">
-					What you did by hand is not in the tour: from there the run goes its own way, and these words do not tell it. <button id="tour-return" onClick={returnToRun}>Return to the tour</button>
+					What you did by hand is not in the tour: from that step on, these words do not describe the run. <button id="tour-return" onClick={returnToRun}>Return to the tour</button>
 				</p>
 			) : null}
 			<div class="way">
