@@ -189,7 +189,7 @@ static bool coordinator_is_the_maximum(const struct site *site, const void *stat
 
 const struct algorithm chang_roberts = {
         .name = "chang-roberts",
-        .title = "Chang and Roberts: a process drops a number after a greater one has passed",
+        .title = "Chang and Roberts: a process drops numbers that are smaller than its own",
         .year = 1979,
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 5.2",

@@ -594,7 +594,7 @@ static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_que
 
 const struct algorithm suzuki_kasami_b = {
         .name = "suzuki-kasami-b",
-        .title = "Suzuki and Kasami, B: the same with bounded numbers, and REPLYs once a round",
+        .title = "Suzuki and Kasami, B: as A, but with bounded numbers and REPLYs once a round",
         .year = 1985,
         .source = SOURCE_PAPER,
         .rules = "Suzuki-Kasami 3",
