@@ -215,6 +215,31 @@ class Kinds(Member):
     def test_a_question_about_more_patterns_than_there_can_be_rules(self):
         self.control(ASK_STATUS, "ASK_STATUS", numbers(1, 1, 0) + b"\1*" * 1025)
 
+    def test_more_patterns_than_a_node_may_subscribe_to(self):
+        """Every event would be matched with all of them."""
+        def send(name):
+            link = self.linked(name)
+            for number in range(257):
+                self.peer.send_frame(name, self.peer.control(INTEREST, numbers(0) + b"\1\1" + text(b"*%d" % number)))
+            return link
+        self.offend(BAD % "INTEREST", send)
+
+    def test_many_frames_about_dropped_events_are_told_together(self):
+        """Every subscription is told, so each frame by itself would cost much."""
+        node = self.cluster[0]
+        self.linked(node.name)
+        with node.client(version=3) as client:
+            client.call("SUBSCRIBE", "x")
+            for _ in range(300):
+                self.peer.send_frame(node.name, self.peer.control(DROPPED, numbers(2), destination=1))
+            told, missed = 0, 0
+            while missed < 600:
+                message = client.read()
+                self.assertEqual(message[:2], ["message", "x"])
+                told, missed = told + 1, missed + int(re.search(r"dropped (\d+)", message[2]).group(1))
+            self.assertEqual(missed, 600)
+            self.assertLess(told, 30)
+
     def test_answers_with_too_few_bytes(self):
         for kind, word in ((TELL_LEADER, "TELL_LEADER"), (TELL_STATUS, "TELL_STATUS"), (EVENT, "EVENT"), (DROPPED, "DROPPED"),
                            (ANSWER, "ANSWER"), (TELL_STATES, "TELL_STATES")):

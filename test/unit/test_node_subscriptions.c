@@ -1,6 +1,8 @@
 /*
  * The lock node: what patterns and subscriptions cost, and how many there may be.
  */
+#include "whole.h"
+
 #include "../lib/node_fixture.h"
 
 #include "glob.h"
@@ -333,6 +335,72 @@ static void test_a_user_leaves_room_for_others(void **state)
 	assert_int_equal(other.subscriptions + other.patterns + other.sessions, 0);
 }
 
+/* Every event is matched with the patterns of all members, so a member that has more of them than
+ * its own limit allows is cut off. */
+static void test_a_member_has_a_limit_of_patterns(void **state)
+{
+	(void)state;
+	nodes.options.limits.patterns = 3;
+	nodes_start(&nodes, "central", 2);
+	nodes.node[0]->limits.patterns = 2;
+	uint64_t session = nodes_open(&nodes, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(nodes_subscribe(&nodes, 1, session, true, i == 0 ? "a*" : "b*"),
+		                 0);
+		nodes_deliver_all(&nodes);
+		nodes_said(&nodes, session);
+	}
+	/* A pattern that ends makes room for another. */
+	node_unsubscribe(nodes.node[1], session_id(session), true, "a*", 2, nodes.now);
+	nodes_take(&nodes, 1);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_subscribe(&nodes, 1, session, true, "c*"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, session);
+	assert_int_equal(nodes_subscribe(&nodes, 1, session, true, "d*"), 0);
+	const struct test_frame *frame = nodes.link[1][0].first;
+	assert_int_equal(node_receive(nodes.node[0], "b", frame->bytes, frame->size, nodes.now),
+	                 BATON_EMESSAGE);
+}
+
+static void drop_two_events(uint64_t session)
+{
+	node_congested(nodes.node[0], 2, true, nodes.now);
+	assert_int_equal(nodes_lock(&nodes, 0, session, "x"), 0);
+	assert_int_equal(nodes_unlock(&nodes, 0, session, "x"), 1);
+	node_congested(nodes.node[0], 2, false, nodes.now);
+	nodes_take(&nodes, 0);
+	nodes_deliver_all(&nodes);
+}
+
+/* All subscriptions are told that events were dropped, so this must not happen often. */
+static void test_dropped_events_are_told_together(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "suzuki-kasami", 2);
+	uint64_t here = nodes_open(&nodes, 0), there = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, here, "x"), 0); /* the token is here now */
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_unlock(&nodes, 0, here, "x"), 1);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_subscribe(&nodes, 1, there, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, there);
+	drop_two_events(here);
+	assert_string_equal(nodes_said(&nodes, there), "x dropped 0:2 a");
+	for (unsigned i = 0; i < 4; i++)
+		drop_two_events(here);
+	assert_string_equal(nodes_said(&nodes, there), "");
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, there), "x dropped 0:8 a");
+	/* Nor is anything forgotten when the view ends. */
+	drop_two_events(here);
+	assert_string_equal(nodes_said(&nodes, there), "");
+	nodes_view(&nodes);
+	assert_string_equal(nodes_said(&nodes, there), "x dropped 0:2 a");
+	assert_string_equal(nodes_said(&nodes, there), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +411,8 @@ int main(void)
 	        TEST(test_a_view_tells_each_topic_once),
 	        TEST(test_a_node_has_a_limit_for_all_its_sessions),
 	        TEST(test_a_user_leaves_room_for_others),
+	        TEST(test_a_member_has_a_limit_of_patterns),
+	        TEST(test_dropped_events_are_told_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,13 +129,17 @@ int on_interest(struct node *node, const struct frame *frame)
 	struct view_member *member = &node->view.members[frame->origin - 1];
 	struct interest *interest = interest_find(interests, pattern, text, NULL, frame->origin);
 	if (interested && interest == NULL) {
-		if (member->interests == INTERESTS_MAX)
+		/* A member subscribes to as many patterns as its own limit allows. */
+		if (member->interests == INTERESTS_MAX ||
+		    (pattern && member->patterns == node->limits.patterns))
 			return BATON_EMESSAGE;
 		interest_add(interests, pattern, text, NULL, frame->origin);
 		member->interests++;
+		member->patterns += pattern;
 	} else if (!interested && interest != NULL) {
 		interest_remove(interests, interest);
 		member->interests--;
+		member->patterns -= pattern;
 	}
 	control_answer(node, question, frame->origin, false);
 	return 0;
@@ -235,33 +239,53 @@ int on_event(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Tells every subscription to the topic that it may have missed something. */
-static void deliver_dropped(struct node *node, const struct topic *topic,
-                            struct happening *happening)
+/* Tells every subscription that the member has dropped events, which it may have missed. */
+static void deliver_dropped(struct node *node, struct view_member *member)
 {
-	const struct interest *interest;
-
-	happening->name = topic_text(topic);
-	LIST_FOREACH (interest, &topic->sessions, of_topic)
-		interest_tell(node, interest, happening);
-}
-
-int on_dropped(struct node *node, const struct frame *frame)
-{
-	struct in in = frame->body;
-	const char *member = node->view.members[frame->origin - 1].name;
+	const struct sessions *sessions = &node->sessions;
 	struct happening happening = {
 	        .kind = EVENT_DROPPED,
-	        .member = {(const uint8_t *)member, (uint32_t)strlen(member)},
-	        .fence = in_uint(&in),
+	        .member = {(const uint8_t *)member->name, (uint32_t)strlen(member->name)},
+	        .fence = member->events_missed,
 	};
 
-	if (!in_end(&in))
-		return BATON_EMESSAGE;
-	for (uint32_t i = 0; i < node->interests.buckets_count; i++) {
-		const struct topic *topic;
-		LIST_FOREACH (topic, &node->interests.buckets[i], bucket)
-			deliver_dropped(node, topic, &happening);
+	member->events_missed = 0;
+	for (uint32_t i = 0; i < sessions->slots_count; i++) {
+		const struct session *session = sessions->slots[i].session;
+		const struct interest *interest;
+		if (session == NULL)
+			continue;
+		TAILQ_FOREACH (interest, &session->subscriptions, of_session) {
+			happening.name = topic_text(interest->topic);
+			interest_tell(node, interest, &happening);
+		}
 	}
+}
+
+void event_deliver_dropped(struct node *node)
+{
+	node->missed_deadline = NODE_NEVER;
+	node->missed_earliest = node->now + NODE_SILENCE_NS;
+	for (uint32_t i = 0; i < node->view.count; i++) {
+		if (node->view.members[i].events_missed != 0)
+			deliver_dropped(node, &node->view.members[i]);
+	}
+}
+
+/* Every subscription is told, so a member could keep this node busy with many such frames. Those
+ * that come soon after others are told together. */
+int on_dropped(struct node *node, const struct frame *frame)
+{
+	struct view_member *member = &node->view.members[frame->origin - 1];
+	struct in in = frame->body;
+	uint64_t count = in_range(&in, 1, NODE_FENCE_MAX);
+
+	if (!in_end(&in) || count > NODE_FENCE_MAX - member->events_missed)
+		return BATON_EMESSAGE;
+	member->events_missed += count;
+	if (node->missed_deadline == NODE_NEVER)
+		node->missed_deadline = node->missed_earliest;
+	if (node->missed_deadline <= node->now)
+		event_deliver_dropped(node);
 	return 0;
 }

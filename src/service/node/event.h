@@ -24,6 +24,8 @@ void event_send_interests(struct node *node);
 /* Call it when the link to this member has room again: tells the members that are reached through
  * it how many events were dropped. */
 void event_tell_dropped(struct node *node, uint32_t route);
+/* Tells the sessions here how many events other members have dropped. */
+void event_deliver_dropped(struct node *node);
 
 /* Handlers of frames. They return 0; or BATON_EMESSAGE, and then they have changed nothing. */
 int on_interest(struct node *node, const struct frame *frame);

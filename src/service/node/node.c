@@ -115,7 +115,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	copy_parameters(node, options);
 	node->turns = options->turns != 0 ? options->turns : 1;
 	node->limits = fill_limits(&options->limits);
-	node->bump_deadline = NODE_NEVER;
+	node->bump_deadline = node->missed_deadline = NODE_NEVER;
 	lease_init(&node->lease, options->lease_ns);
 	roads_init(&node->roads, options->idle_hop_ns);
 	lives_init(&node->lives);
@@ -166,6 +166,7 @@ uint64_t node_deadline(const struct node *node)
 	if (node->stopped)
 		return NODE_NEVER;
 	deadline = earlier(deadline, earlier(node->lease.next, node->bump_deadline));
+	deadline = earlier(deadline, node->missed_deadline);
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
@@ -212,6 +213,8 @@ static void advance(struct node *node, uint64_t now)
 		streams_expire(node);
 	if (node->bump_deadline <= node->now)
 		trouble_propose(node);
+	if (node->missed_deadline <= node->now)
+		event_deliver_dropped(node);
 	while ((timer = timers_first(&node->sessions.timers)) != NULL &&
 	       timer->deadline <= node->now && !node->stopped)
 		expire(node, session_of_timer(timer));

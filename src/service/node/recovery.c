@@ -34,6 +34,8 @@ static void throw_away(struct node *node)
 {
 	struct live *next;
 
+	if (node->missed_deadline != NODE_NEVER)
+		event_deliver_dropped(node);
 	for (struct live *live = TAILQ_FIRST(&node->lives.all); live != NULL; live = next) {
 		next = TAILQ_NEXT(live, all);
 		free_pending(node, live);

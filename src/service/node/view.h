@@ -31,6 +31,9 @@ struct view_member {
 	uint32_t holds;     /* how many holds the member has reported */
 	uint32_t returns;   /* how many of its RETURNs came before its REPORT */
 	uint32_t interests; /* how many interests of the member this node remembers */
+	uint32_t patterns;  /* how many of them are interests in patterns */
+	/* How many events the member has dropped of which the sessions here were not told yet. */
+	uint64_t events_missed;
 };
 
 /* A RETURN that arrived before the REPORT that it belongs to. */

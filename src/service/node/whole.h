@@ -70,6 +70,10 @@ struct node {
 	struct streams streams;
 	struct publications publications;
 	uint64_t event_stamp; /* the number of the last event that happened here */
+	/* When the sessions here are told of events that other members have dropped; NODE_NEVER:
+	 * there are none. */
+	uint64_t missed_deadline;
+	uint64_t missed_earliest; /* when the sessions may be told of such events again */
 
 	struct backlog backlog;
 	struct outbox outbox;
