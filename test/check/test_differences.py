@@ -103,7 +103,7 @@ class Differences(unittest.TestCase):
 
     def test_people_are_told(self):
         self.assertIn("no starvation\n", baton("check ricart-agrawala --nodes 3 --entries unlimited").out)
-        self.assertIn("numbers by their differences", baton("check ricart-agrawala --nodes 3 --entries unlimited").out)
+        self.assertIn("numbers compared by their differences", baton("check ricart-agrawala --nodes 3 --entries unlimited").out)
         self.assertIn("--entries unlimited decides it", baton("check ricart-agrawala --nodes 2").out)
 
 

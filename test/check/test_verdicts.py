@@ -132,18 +132,18 @@ class Bypass(unittest.TestCase):
     def test_one_that_used_up_all_entries_is_no_bound(self):
         for words, all_of_them in (("neilsen", 4), ("neilsen --nodes 3", 2), (STARVES, 4)):
             with self.subTest(words=words):
-                self.assertIn(f"bypass    {all_of_them} entries of others once a request is known: all that they had, which "
-                              "shows no bound\n", baton("check", words).out)
-        self.assertIn("bypass    1 entry of others once a request is known: all that they had", baton("check central --nodes 2").out)
-        self.assertIn("bypass    at most 2 of 4 entries of others once a request is known; more entries may show more\n",
+                self.assertIn(f"bypass    {all_of_them} entries of others after a request has arrived. They had no more, so "
+                              "this shows no bound\n", baton("check", words).out)
+        self.assertIn("bypass    1 entry of others after a request has arrived. They had no more", baton("check central --nodes 2").out)
+        self.assertIn("bypass    at most 2 of the 4 entries of others after a request has arrived; it may be more with more --entries\n",
                       baton("check suzuki-kasami --nodes 3 --entries 2").out)
         self.assertNotIn("  bypass", baton("check neilsen --nodes 1").out)
 
     def test_without_a_bound_it_says_so(self):
         words = "neilsen --nodes 3 --entries unlimited"
         self.assertIsNone(check(words)["max_bypass"])
-        self.assertIn("bypass    no bound: others may enter again and again once a request is known\n", baton("check", words).out)
-        self.assertIn("bypass    at most 2 entries of others once a request is known\n",
+        self.assertIn("bypass    no bound: others may enter again and again after a request has arrived\n", baton("check", words).out)
+        self.assertIn("bypass    at most 2 entries of others after a request has arrived\n",
                       baton("check central --nodes 3 --entries unlimited").out)
 
 

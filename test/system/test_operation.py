@@ -86,8 +86,8 @@ class Yielding(unittest.TestCase):
                 finally:
                     loop.kill()
             until("it yields again", lambda: has(os.SCHED_BATCH))
-        node.says("something keeps the processor busy: does not yield it for ")
-        node.says("yields the processor to its clients")
+        node.says("something else keeps the processor busy: this node does not yield it for ")
+        node.says("this node yields the processor to its clients")
 
 
 class Starting(unittest.TestCase):
@@ -326,10 +326,10 @@ class Alone(unittest.TestCase):
     def test_an_address_where_nobody_is_let_in(self):
         port, other = free_port(), free_port()
         node = self.start("--listen", f"127.0.0.1:{port}")
-        self.assertIn(f" n1 error: a cluster of one in memory: no --data, --join or --peers; at --listen 127.0.0.1:{port} "
-                      "nobody is let in.", self.line(node))
+        self.assertIn(f" n1 error: a cluster of one in memory: no --data, --join or --peers; no other node is let in "
+                      f"at --listen 127.0.0.1:{port}.", self.line(node))
         node = self.start(config=f"listen = 127.0.0.1:{other}\n")
-        self.assertRegex(self.line(node), rf"baton.conf has no line .*; at --listen 127.0.0.1:{other} nobody is let in\.")
+        self.assertRegex(self.line(node), rf"baton.conf has no line .*; no other node is let in at --listen 127.0.0.1:{other}\.")
 
     def test_who_has_peers_says_nothing_of_the_kind(self):
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:

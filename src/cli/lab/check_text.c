@@ -135,19 +135,19 @@ static void print_bypass(const struct check_options *options, const struct check
 	uint64_t others = entries_of_others(options), most = result->bypass_max;
 
 	if (!result->bypass_bounded)
-		printf("  bypass    no bound: others may enter again and again once a request is "
-		       "known\n");
+		printf("  bypass    no bound: others may enter again and again after a request has "
+		       "arrived\n");
 	else if (others == ENTRIES_UNLIMITED)
-		printf("  bypass    at most %" PRIu64 " %s of others once a request is known\n",
+		printf("  bypass    at most %" PRIu64 " %s of others after a request has arrived\n",
 		       most, most == 1 ? "entry" : "entries");
 	else if (most < others)
-		printf("  bypass    at most %" PRIu64 " of %" PRIu64
-		       " entries of others once a request is known; more entries may show more\n",
+		printf("  bypass    at most %" PRIu64 " of the %" PRIu64
+		       " entries of others after a request has arrived; it may be more with more "
+		       "--entries\n",
 		       most, others);
 	else if (others != 0)
-		printf("  bypass    %" PRIu64
-		       " %s of others once a request is known: all that they "
-		       "had, which shows no bound\n",
+		printf("  bypass    %" PRIu64 " %s of others after a request has arrived. They had "
+		                              "no more, so this shows no bound\n",
 		       most, most == 1 ? "entry" : "entries");
 }
 
@@ -196,9 +196,9 @@ static void print_permitted(const struct check_options *options, const struct ch
 			continue;
 		printf("  permitted %" PRIu64 " by \"%s\": ", permitted, invariant->name);
 		if (permitted == result->states)
-			printf("the states reached are those permitted\n");
+			printf("exactly the states that were reached\n");
 		else
-			printf("NOT EXACT, %" PRIu64 " of them cannot be reached\n",
+			printf("NOT EXACT, %" PRIu64 " of these states cannot be reached\n",
 			       permitted - result->states);
 	}
 }
@@ -211,15 +211,14 @@ static void print_faults(const struct check_options *options, const struct check
 
 	for (size_t i = 0; i < network->algorithm->messages_count; i++) {
 		if ((result->never_sent >> i & 1) != 0)
-			printf("  faults    no %s was ever sent, so that none was lost or "
-			       "duplicated\n",
+			printf("  faults    no %s was ever sent, so none was lost or duplicated\n",
 			       network->algorithm->messages[i].name);
 	}
 	for (uint32_t i = 0; i < network->graph.nodes && options->entries != NULL; i++)
 		once = once || options->entries[i] == 1;
 	if (once && options->faults.duplicate != 0 && result->verdict == VERDICT_HOLDS)
-		printf("  faults    a second copy often harms only a later request: --entries 2 "
-		       "tells more\n");
+		printf("  faults    a second copy often does harm only during a later request: use "
+		       "--entries 2\n");
 }
 
 void check_print(const struct setup_words *words, const char *entries,
@@ -234,7 +233,7 @@ void check_print(const struct setup_words *words, const char *entries,
 	printf("  states    %" PRIu64 ", %" PRIu64 " transition%s, depth %" PRIu64 "%s%s",
 	       result->states, result->transitions, plural(result->transitions), result->depth,
 	       options->reduce   ? ", reduced by persistent sets"
-	       : result->lowered ? ", numbers by their differences"
+	       : result->lowered ? ", numbers compared by their differences"
 	                         : "",
 	       result->complete ? "" : ", not complete");
 	if (result->verdict == VERDICT_HOLDS && result->limit != NULL)

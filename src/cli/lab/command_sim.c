@@ -258,9 +258,9 @@ static void write_undecided(FILE *out, const struct sim_options *options,
 	uint64_t much = (uint64_t)SIM_STARVES * options->setup->network.graph.nodes;
 
 	fprintf(out,
-	        "not decided: node %" PRIu32 " waits while others entered %" PRIu64
-	        " time%s; after %" PRIu64
-	        " and as many mean delays it counts as starved: give more --entries\n",
+	        "not decided: node %" PRIu32 " still waits, and others entered %" PRIu64
+	        " time%s since it asked. It counts as starved after %" PRIu64
+	        " such entries and as many mean message delays: give more --entries\n",
 	        result->undecided, result->undecided_passed, plural(result->undecided_passed),
 	        much);
 }
@@ -464,9 +464,8 @@ static void warn_of_overtaking(const struct sim_request *request, const struct s
 	if (options->delay.kind != DISTRIBUTION_CONSTANT)
 		warn_of_order("sim", options->setup);
 	else if (request->words.setup.order == ORDER_REORDER)
-		fprintf(stderr,
-		        "baton sim: --reorder has no effect: with constant delays no message "
-		        "overtakes another; --delay exp:1 lets them\n");
+		fprintf(stderr, "baton sim: --reorder has no effect: with constant delays no "
+		                "message overtakes another; with --delay exp:1 they do\n");
 }
 
 /* Warns of a loss that was asked for and did not happen. */

@@ -509,7 +509,7 @@ static void print_counts(const char *what, const size_t *counts)
 
 	memory_must(asprintf(&text,
 	                     "%s: %zu held, %zu violated, %zu refuted, %zu of another variant or "
-	                     "construction, %zu that this run cannot tell",
+	                     "construction, %zu that this run cannot decide",
 	                     what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED],
 	                     counts[CLAIM_REFUTED], counts[CLAIM_OTHER],
 	                     counts[CLAIM_UNMEASURED]) >= 0);

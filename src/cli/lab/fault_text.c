@@ -48,11 +48,11 @@ static void print_table(const struct fault_table *table)
 		       "nothing was found. Its command decides it with more '--max-states' and "
 		       "'--timeout'.\n");
 	if (table->fewer)
-		printf("'*': they enter up to once; twice has more states than are searched "
-		       "here.\n");
-	printf("'slow node': a bystander's messages take ten times as long, by 'baton sim'. The\n"
-	       "cell shows how long the others wait on average, and how long without it.\n"
-	       "'baton compare --faults --json' has the command that shows each.\n");
+		printf("'*': each node enters at most once; with two entries there are too many "
+		       "states.\n");
+	printf("'slow node': a bystander's messages take ten times as long, by 'baton sim'. "
+	       "The\ncell shows how long the others wait on average, and how long if it is not "
+	       "slow.\n'baton compare --faults --json' has the command for each cell.\n");
 }
 
 static json_t *report_cell(const struct fault_cell *cell, enum fault_column column)

@@ -105,7 +105,7 @@ static void print_made(const struct cert_words *words, const struct cert_paths *
 	       (unsigned long long)words->days);
 	printf("%s  %s\n", made->key,
 	       ca ? "keep it secret, and off the nodes: whoever has it can make members"
-	          : "secret: for this one alone");
+	          : "keep it secret: only the owner of the certificate may have it");
 }
 
 static int make_folder(const char *path, struct problem *problem)

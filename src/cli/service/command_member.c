@@ -213,9 +213,10 @@ static int invite(struct baton *baton, uint64_t valid_ms, bool json)
 	} else {
 		puts(token);
 		fprintf(stderr,
-		        "baton member: good for one node, for %llu s. On its host, with this line "
-		        "in a file: baton node --name NAME --data DIR --listen HOST:PORT --join "
-		        "ADDRESS --invitation FILE; ADDRESS is that of a node with --tls-ca-key\n",
+		        "baton member: this invitation is good for one node, for %llu s. Write it "
+		        "to a FILE on the new node's host, and start there: baton node --name NAME "
+		        "--data DIR --listen HOST:PORT --join ADDRESS --invitation FILE. ADDRESS "
+		        "is the address of a node with --tls-ca-key\n",
 		        (unsigned long long)(valid_ms + 999) / 1000);
 	}
 	free(token);

@@ -49,17 +49,15 @@ static int check_secure(struct node_words *words, const struct daemon_options *o
 		node_words_keep(words, listen.host);
 	}
 	if (listen.host != NULL && !node_host_is_loopback(listen.host))
-		return problem_set(
-		        problem,
-		        "--listen %.60s: not loopback, and there is no TLS: anybody could join; "
-		        "see 'baton cert', or --insecure allows it",
-		        listen.host);
+		return problem_set(problem,
+		                   "--listen %.60s: not loopback, and without TLS anybody could "
+		                   "join: use TLS ('baton cert'), or --insecure allows it",
+		                   listen.host);
 	if (options->clients.host != NULL && !node_host_is_loopback(options->clients.host))
-		return problem_set(
-		        problem,
-		        "--clients %.60s: not loopback, and there is no TLS: anybody could take "
-		        "locks; see 'baton cert', or --insecure allows it",
-		        options->clients.host);
+		return problem_set(problem,
+		                   "--clients %.60s: not loopback, and without TLS anybody could "
+		                   "take locks: use TLS ('baton cert'), or --insecure allows it",
+		                   options->clients.host);
 	return 0;
 }
 
@@ -82,7 +80,7 @@ static void tell_alone(struct node_words *words, struct daemon_options *options)
 		         words->config);
 	if (words->listen != NULL)
 		snprintf(why + strlen(why), sizeof(why) - strlen(why),
-		         "; at --listen %.60s nobody is let in", words->listen);
+		         "; no other node is let in at --listen %.60s", words->listen);
 	memory_must(asprintf(&text,
 	                     "a cluster of one in memory: %s. No other node keeps its clients out "
 	                     "of locks that are held here. If there are other nodes, give this "

@@ -428,9 +428,9 @@ static void shrink_violation(const struct torture_request *request, const struct
 	printf("seed %" PRIu64 ": VIOLATED, %s\n", plan->seed, result->wrong);
 	printf("  %" PRIu32 " of %" PRIu32 " faults are enough, after %" PRIu32 " run%s%s:\n",
 	       result->stories_count, before, runs, plural(runs),
-	       *interrupted ? " (interrupted before it was known whether fewer are)"
+	       *interrupted ? " (interrupted: fewer may be enough)"
 	       : result->stories_count > SHRINK_GOAL
-	               ? " (fewer may be, but these runs did not find them)"
+	               ? " (fewer may be enough, but these runs did not find out)"
 	               : "");
 }
 
@@ -452,9 +452,8 @@ static void tell_violation(const struct torture_request *request, uint64_t seed,
 	else
 		printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
 	if (!shrinks && plan.only == NULL)
-		printf("  the run that was traced or drawn, with all its faults; without --trace "
-		       "and "
-		       "--diagram it is shrunk:\n");
+		printf("  the run with all its faults; without --trace and --diagram, only the "
+		       "faults that it needs are shown:\n");
 	for (uint32_t i = 0; i < result->stories_count; i++)
 		printf("    %3" PRIu32 "  %s\n", result->numbers[i], result->stories[i]);
 	if (shrinks)

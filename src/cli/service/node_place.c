@@ -303,7 +303,7 @@ static void write_place(FILE *file, const struct node_words *words)
 {
 	fprintf(file,
 	        "# The place of this node in its cluster, which the node wrote here when it was\n"
-	        "# started. So the next start needs nothing but --data.\n"
+	        "# started. The next start needs no options for what stands here.\n"
 	        "name = %s\nlisten = %s\n",
 	        words->name, words->listen);
 	for (uint32_t i = 0; i < words->peers_count; i++)

@@ -180,7 +180,7 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 		add_nodes(replay, PHASE_INSIDE, text);
 		text_add_string(text, " are inside at once");
 	} else if (step->kind == STEP_EXPECT_ONE_TOKEN) {
-		text_format(text, "Not one token: %s", result->found);
+		text_format(text, "There is not exactly one token: %s", result->found);
 	} else if (step->kind == STEP_EXPECT_UNIQUE_LEADER) {
 		add_leaders(replay, text);
 	} else if (step->kind == STEP_EXPECT_AGREEMENT) {

@@ -120,9 +120,8 @@ void sched_policy_turn(struct sched_policy *policy, uint64_t now_ms)
 		return;
 	}
 	log_line(LEVEL_DEBUG,
-	         policy->yields
-	                 ? "yields the processor to its clients"
-	                 : "something keeps the processor busy: does not yield it for %" PRIu64
-	                   " ms",
+	         policy->yields ? "this node yields the processor to its clients"
+	                        : "something else keeps the processor busy: this node does not "
+	                          "yield it for %" PRIu64 " ms",
 	         policy->penalty_ms);
 }
