@@ -54,7 +54,7 @@
  * suspended process learns nothing. Only a resource that refuses older fences (baton_fence_check,
  * or a condition in a database) is safe from a holder that does not know of its loss yet. A node
  * that is stopped but not dead (SIGSTOP) does not answer. baton_observe_next reports such a node as
- * silent. Of the other calls, some give up after a time, which is given below; the rest wait until
+ * silent. Some of the other calls give up after a time that is stated below; the rest wait until
  * the node answers.
  */
 #ifndef BATON_BATON_H
@@ -138,8 +138,9 @@ void baton_close(struct baton *baton);
 const char *baton_address(const struct baton *baton);
 
 /*
- * Asks the node for its name and for the length of a lease. A holder that has lost its lock must
- * stop within one lease. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
+ * Asks the node for its name and for the length of its lease. If the node dies or is cut off,
+ * others may get the locks of its clients when its lease has ended; see baton_left. `ret_name` has
+ * room for BATON_NAME_MAX + 1 bytes.
  *
  * Returns 0, or one of the errors above.
  */
@@ -176,9 +177,9 @@ int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64
 int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /*
- * Releases a lock, or a leadership. Does not wait for the node's answer, which the next command
- * reads. The lock is free as soon as the node has read the command, usually well within a
- * millisecond. baton_sync waits for the answer.
+ * Releases a lock, or a leadership. Does not wait for the node's answer: a later call reads it, and
+ * baton_sync waits for it. The lock is free as soon as the node has read the command, usually well
+ * within a millisecond.
  *
  * Returns 0, or an error: BATON_ENOTHELD; BATON_ELOST (the lock was lost before this call);
  * BATON_EBUSY. Never connects.
@@ -249,8 +250,8 @@ enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_
 /*
  * Returns how many milliseconds ago the node reported the loss that baton_lost returned last. The
  * time of baton_grace counts from that moment, and part of it may be over, because this program may
- * have been stopped since. 0 means that the time is not known, as over TCP; there, nobody else gets
- * the lock before the end of the lease that baton_left showed.
+ * have been stopped since. 0 means that the time is not known. This is so over TCP, where nobody
+ * else gets the lock before the end of the lease that baton_left showed.
  */
 int64_t baton_lost_ago(const struct baton *baton);
 
@@ -279,10 +280,10 @@ int64_t baton_left(const struct baton *baton);
 /*
  * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
  * the lock until the program has closed the handle, or until this many milliseconds and a margin of
- * a tenth of the lease have passed. Over TCP, nobody else gets it before the last lease that the
- * library was told of has ended either, because the connection may have been cut. The descriptor of
- * baton_watch becomes readable this long, and that margin, before the end of a lease. All this
- * applies to the locks that this handle acquires from now on, also after a reconnection.
+ * a tenth of the lease have passed. Over TCP, the lease that the node reported last must have ended
+ * too, because the connection may have been cut. The descriptor of baton_watch becomes readable
+ * this long, and that margin, before the end of a lease. All this applies to the locks that this
+ * handle acquires from now on, also after a reconnection.
  *
  * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30),
  * or one of the errors above.
@@ -461,11 +462,12 @@ int baton_members(struct baton *baton, char **ret_json);
 
 /*
  * Asks the voters to change something about a member: "REMOVE" it for good, "INVITE" a name that
- * was removed, "PROMOTE" it to vote, or "DEMOTE" it. Returns when the node has taken the order;
- * baton_members shows when it is done.
+ * was removed, "PROMOTE" it to vote, or "DEMOTE" it. Waits until the voters have agreed upon the
+ * order, for ten seconds at most; baton_members shows when it is carried out.
  *
- * Returns 0, or an error: BATON_EREFUSED (there is no such member, or the node serves nobody),
- * BATON_ENAME, or one of the errors above.
+ * Returns 0, or an error: BATON_EREFUSED (the voters refuse the order, or have not answered in time
+ * and may still obey it, or the node belongs to no cluster; baton_message says which), BATON_ENAME,
+ * or one of the errors above.
  */
 int baton_member(struct baton *baton, const char *act, const char *name);
 

@@ -21,7 +21,8 @@
 	X(BATON_EFENCE, -12, "a fence is a whole number from 1 to 2^53 - 1")                       \
 	X(BATON_EHELD, -13, "this session holds the lock already")                                 \
 	X(BATON_ELOST, -14, "the lock was lost: taken away, or its session has ended")             \
-	X(BATON_ESILENT, -15, "a member did not answer in time, and no other member knew")         \
+	X(BATON_ESILENT, -15,                                                                      \
+	  "a member did not answer in time, and no other one knows the answer")                    \
 	X(BATON_EWAITERS, -16, "too many clients wait for this lock here")                         \
 	X(BATON_ELOCKS, -17, "too many locks are in use here in this epoch")                       \
 	X(BATON_ESUBSCRIPTIONS, -18,                                                               \
