@@ -327,7 +327,7 @@ class Kinds(Member):
         forbid, vote, room = 5, 8, 4096 // 2
         node = self.cluster[0]
         unknown = "its order is refused: no member, voter or candidate has this name"
-        full = "its order is refused: too many names are remembered"
+        full = "its order is refused: there is no room for more removed names"
 
         def ask(connection, *words):
             # The answers must be read: a connection whose other side takes nothing for three seconds is closed.
@@ -360,7 +360,7 @@ class Kinds(Member):
                 """On a busy machine the flood may have cost n1 its lease; then it refuses orders until the voters answer again."""
                 return until("the voters answer", lambda: next(
                     (told for told in [str(client.call("MEMBER", *words))] if "do not answer" not in told), None))
-            self.assertIn("too many names", order("REMOVE", "one-more-stranger"))
+            self.assertIn("no room for more removed names", order("REMOVE", "one-more-stranger"))
             self.assertEqual(order("REMOVE", "n2"), "OK")
             self.assertEqual(order("INVITE", "n2"), "OK")
         self.cluster.ready()
@@ -411,7 +411,7 @@ class Kinds(Member):
 
     def test_another_process_or_data_directory(self):
         """A certificate proves a name. It must not lend the process or the data directory of another node."""
-        claims = "it claims the process or the data directory of another node"
+        claims = "it claims to be the process, or to have the data directory, of another node"
         other = next(seat for seat in self.peer.view["seats"] if seat["name"] == "n2")["process"]
         self.assertEqual(self.refusal(other, 5), claims)
         self.assertEqual(self.refusal(5, self.peer.servers["n1"]), claims)

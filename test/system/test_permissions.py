@@ -130,7 +130,7 @@ class Table(Nodes):
     def test_a_refusal_without_a_rule_that_can_be_printed(self):
         client = self.client(self.node("x lock uid:61009"))
         for words in (("LOCK", "a\nb"), ("LOCK", "*" * 128), ("ELECT", "\x9b", "v"), ("STATUS", "[ -z]")):
-            self.assertRegex(client.call(*words), r"^NOPERM not permitted: a rule for '(lock|elect|status)' is missing, which cannot be printed: ")
+            self.assertRegex(client.call(*words), r"^NOPERM not permitted: a rule for '(lock|elect|status)' is missing. It cannot be printed, because ")
         # For a text that cannot be a name, the refusal says so.
         for name in ("", "a" * 256):
             for words in (("LOCK", name), ("ELECT", name, "v"), ("LEADER", name), ("SUBSCRIBE", name), ("PSUBSCRIBE", name), ("BREAK", name, "1"),

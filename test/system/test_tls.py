@@ -102,8 +102,8 @@ class Strangers(TlsTest):
 
     def test_a_clients_certificate_is_no_nodes(self):
         text = self.refusal(self.certificates.make("client", "backup"), call("backup", "n1"))
-        self.assertIn("its certificate is a client's, and this is a port of nodes", text)
-        self.node.says("its certificate is a client's")
+        self.assertIn("it connects to a port for nodes with a client's certificate", text)
+        self.node.says("with a client's certificate")
 
     def test_a_certificate_without_a_role(self):
         pair = self.certificates.odd("web", "n9", uri="https://")
@@ -145,9 +145,9 @@ class Strangers(TlsTest):
         connection.sendall(call("n2", "n1"))
         kind, _, text = read_hello(connection)
         self.assertEqual(kind, REFUSAL)
-        self.assertIn(b"it comes without TLS, and this node takes nobody without", text)
+        self.assertIn(b"it connects without TLS, which this node requires", text)
         self.assertEqual(connection.recv(100), b"")
-        self.node.says("it comes without TLS")
+        self.node.says("it connects without TLS")
 
     def test_one_byte_at_a_time(self):
         """A handshake has one second in all, even if bytes keep arriving."""
@@ -421,7 +421,7 @@ class Nodes(TlsTest):
             plain = self.join(cluster, "plain", [])
             stranger = self.join(cluster, "n4", self.others.options("n4"))
             trusting = self.join(cluster, "n5", self.others.options("n5", ca=self.both()))
-            plain.says("refuses this node: it comes without TLS, and this node takes nobody without")
+            plain.says("refuses this node: it connects without TLS, which this node requires")
             stranger.says("its certificate is not of this cluster's CA")
             cluster[0].says("it refuses our certificate: not of its CA")
             trusting.says("it refuses our certificate: not of its CA")
@@ -441,7 +441,7 @@ class Nodes(TlsTest):
         with Cluster(2) as cluster:
             secure = self.join(cluster, "n3", self.certificates.options("n3"))
             cluster[0].says("it uses TLS, and this node does not")
-            secure.says("it does not use TLS, and this node talks only to nodes that do")
+            secure.says("it does not use TLS, which this node requires")
             self.assertEqual(len(cluster[0].status()["members"]), 2)
 
     def test_a_wire_of_one_byte_a_second(self):

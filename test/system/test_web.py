@@ -465,7 +465,7 @@ class Single(WebTest):
             code, _, body = web.request("/api/break", "POST", json.dumps({"name": "\\x80", "fence": fence}).encode(),
                                         Origin="http://" + web.host, Baton_Control="1")
             self.assertEqual(code, 400)
-            self.assertIn(b"may stand for another name", body)
+            self.assertIn(b"may stand for another byte", body)
             self.assertEqual(len(node.status()["locks"]), 2)
 
     def test_it_says_that_it_may_not_observe(self):

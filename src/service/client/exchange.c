@@ -69,8 +69,8 @@ char *address_default(void)
 static int no_node(struct why *why, const char *address, int error)
 {
 	if (error == EACCES || error == EPERM)
-		return why_set(why, BATON_EACCESS, "%.200s may not be opened: %s", address,
-		               strerror(error));
+		return why_set(why, BATON_EACCESS, "no permission to connect to %.200s: %s",
+		               address, strerror(error));
 	/* connect fails with these errors when SO_SNDTIMEO has passed. */
 	if (error == EAGAIN || error == EINPROGRESS)
 		return why_set(why, BATON_ENODE,
@@ -311,8 +311,9 @@ static int decrypt(struct exchange *exchange, char *bytes, size_t size, size_t r
 /* Reports that another process has gone on with this connection. */
 static int not_ours(struct why *why)
 {
-	return why_set(why, BATON_ECONNECTION,
-	               "another process has gone on with this TLS connection");
+	return why_set(
+	        why, BATON_ECONNECTION,
+	        "another process uses this TLS connection since the fork, so this process cannot");
 }
 
 bool exchange_is_ours(const struct exchange *exchange)

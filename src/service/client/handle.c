@@ -22,7 +22,7 @@ int handle_ready(struct baton *baton)
 {
 	if (baton->wanted != NULL)
 		return why_set(&baton->why, BATON_EBUSY,
-		               "'%s' was asked for and has not been finished or cancelled",
+		               "the request for '%s' must first be finished or cancelled",
 		               baton->wanted->name.bytes);
 	if (baton->observer != NULL)
 		return why_set(&baton->why, BATON_EMODE,
@@ -207,7 +207,8 @@ int handle_send(struct baton *baton, const struct word *words, size_t words_coun
 {
 	if (!exchange_is_ours(&baton->session))
 		return why_set(&baton->why, BATON_ECONNECTION,
-		               "another process has gone on with the connection to %.200s",
+		               "another process uses the TLS connection to %.200s since the fork, "
+		               "so this process cannot",
 		               baton->address);
 	int error = exchange_send(&baton->session, words, words_count, &baton->why);
 

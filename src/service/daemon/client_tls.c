@@ -117,7 +117,7 @@ bool client_tls_input(struct client *client, const char *bytes, size_t size)
 
 	if (!secure->begun && (uint8_t)bytes[0] != TLS_FIRST_BYTE) {
 		send(client->watch.fd, NEEDS_TLS, sizeof(NEEDS_TLS) - 1, MSG_NOSIGNAL);
-		return refuse(client, "it comes without TLS");
+		return refuse(client, "it does not use TLS");
 	}
 	secure->begun = true;
 	tls_input(secure->tls, (const uint8_t *)bytes, size);

@@ -73,8 +73,9 @@ static void forsake(struct client *client)
 	client_describe(client, who);
 	if (log_limit_passes(&daemon->stays, daemon->loop.now))
 		log_line(LEVEL_ERROR,
-		         "this node ends, but a client cannot stop what it runs: others can have "
-		         "its locks when this node's lease is over, even if it still runs: %s",
+		         "this node ends, but a client cannot stop what it runs: when this node's "
+		         "lease is over, others can have the client's locks, even if its processes "
+		         "still run: %s",
 		         who);
 }
 

@@ -34,9 +34,9 @@ static bool refuse(struct client *client, enum verb verb, const struct object *o
 		snprintf(why, sizeof(why), "this rule is missing: %s", rule);
 	else
 		snprintf(why, sizeof(why),
-		         "a rule for '%s' is missing, which cannot be printed: it must name "
-		         "something with control characters or with a blank in an awkward "
-		         "place, or needs a pattern of more than %d bytes",
+		         "a rule for '%s' is missing. It cannot be printed, because the lock or "
+		         "the client has a name with control characters, or with a blank that a "
+		         "rule cannot hold, or the pattern would have more than %d bytes",
 		         verb_name(verb), RULE_PATTERN_MAX);
 	snprintf(text, sizeof(text), "not permitted: %s", why);
 	resp_error(&client->output, "NOPERM", text);

@@ -698,8 +698,8 @@ const char *refusal_text(enum refusal refusal)
 	case REFUSAL_NAME:
 		return "no member, voter or candidate has this name";
 	case REFUSAL_ROOM:
-		return "too many names are remembered: invite nodes that were removed, and will "
-		       "not be missed";
+		return "there is no room for more removed names: 'baton member invite NAME' makes "
+		       "room, with the name of a removed node that will not come back";
 	}
 	return "the voters have not answered";
 }

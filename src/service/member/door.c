@@ -156,7 +156,7 @@ void door_input(struct visit *visit, const uint8_t *bytes, size_t size)
 	size_t taken = 0;
 
 	if (visit->inquiry != NULL) {
-		refuse(visit, RECORD_REFUSAL, "it says more than it was asked for");
+		refuse(visit, RECORD_REFUSAL, "it sends more than it was asked for");
 		return;
 	}
 	buffer_append(&visit->input, bytes, size);
@@ -194,10 +194,13 @@ static void sign(struct visit *visit)
 	struct member *member = visit->connection->member;
 	uint8_t room[CERTIFICATE_SIZE_MAX];
 	struct problem problem;
-	size_t size = credentials_sign(member->credentials)
-	                      ? credentials_issue(member->credentials, visit->name, visit->host,
-	                                          visit->key, visit->key_size, room, &problem)
-	                      : (size_t)(problem_set(&problem, "this node signs no more") + 1);
+	size_t size =
+	        credentials_sign(member->credentials)
+	                ? credentials_issue(member->credentials, visit->name, visit->host,
+	                                    visit->key, visit->key_size, room, &problem)
+	                : (size_t)(problem_set(&problem,
+	                                       "this node does not sign certificates any more") +
+	                           1);
 
 	if (size == 0) {
 		refuse(visit, RECORD_ELSEWHERE, problem.text);

@@ -48,8 +48,9 @@ void member_met_stranger(struct member *member, const struct call *call)
 
 	if (birth_must_end(member->charter.cluster, alone, call->charter.cluster,
 	                   strcmp(call->peer, identity->name) == 0))
-		stop(member, "another cluster knows this node by its name: it had another data "
-		             "directory before. Give it that one, or an empty one and --join");
+		stop(member, "this node has made a cluster of its own, but another cluster knows "
+		             "it by its name: it had another data directory before. Start it with "
+		             "that directory, or with an empty one and --join");
 }
 
 void member_met(struct member *member, struct post *post)

@@ -217,9 +217,9 @@ static const char *judge(struct post *post, const struct call *call)
 	}
 	if (post->wanted[0] != '\0' && strcmp(post->wanted, call->name) != 0)
 		return "another node has this address";
-	return impersonates(member, call)
-	               ? "it claims the process or the data directory of another node"
-	               : NULL;
+	return impersonates(member, call) ? "it claims to be the process, or to have the data "
+	                                    "directory, of another node"
+	                                  : NULL;
 }
 
 /* A data directory has one process at a time. So connections to its previous process are dead, even

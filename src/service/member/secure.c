@@ -109,8 +109,8 @@ static void come_open(struct connection *connection)
 	}
 	if (holder->role != CERTIFICATE_NODE) {
 		refuse_politely(connection,
-		                "its certificate is a client's, and this is a port of nodes: "
-		                "'baton cert node' makes one for a node");
+		                "it connects to a port for nodes with a client's certificate: "
+		                "'baton cert node' makes a certificate for a node");
 		return;
 	}
 	connection->tls_open = true;
@@ -149,13 +149,12 @@ static void decrypt(struct connection *connection, const uint8_t *bytes, size_t 
 static void refuse_plain(struct connection *connection)
 {
 	if (connection->tls == NULL) {
-		secure_refuse(connection, "it comes without TLS, and this node takes nobody "
-		                          "without: it needs --tls-ca, --tls-cert and --tls-key");
+		secure_refuse(connection, "it connects without TLS, which this node requires: "
+		                          "start it with --tls-ca, --tls-cert and --tls-key");
 		return;
 	}
-	complain(connection,
-	         "it does not use TLS, and this node talks only to nodes that do: it needs "
-	         "--tls-ca, --tls-cert and --tls-key");
+	complain(connection, "it does not use TLS, which this node requires: start it with "
+	                     "--tls-ca, --tls-cert and --tls-key");
 	connection_close(connection);
 }
 

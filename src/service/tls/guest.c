@@ -58,7 +58,7 @@ int guest_trusts(const struct tls *tls, const struct token *token, const uint8_t
 		problem_set(problem, "it is not of the cluster that has made the invitation: its "
 		                     "CA has another fingerprint");
 	else if (verify(tls_certificate(tls), root, X509_PURPOSE_SSL_SERVER, &why) != 0)
-		problem_set(problem, "its certificate is not good: %.200s", why.text);
+		problem_set(problem, "its certificate is not valid: %.200s", why.text);
 	else if (tls_holder(tls)->role != CERTIFICATE_NODE)
 		problem_set(problem, "its certificate is a client's");
 	else
@@ -84,13 +84,14 @@ static int check_given(X509 *certificate, X509 *ca, const char *name, const EVP_
 	struct problem why;
 
 	if (certificate == NULL || ca == NULL)
-		return problem_set(problem, "it gives a certificate that is none");
+		return problem_set(problem,
+		                   "what it sent as this node's certificate is not a certificate");
 	if (X509_check_private_key(certificate, key) != 1 ||
 	    certificate_read_holder(certificate, &holder) != 0 || holder.role != CERTIFICATE_NODE ||
 	    strcmp(holder.name, name) != 0)
-		return problem_set(problem, "it gives a certificate that is not for this node");
+		return problem_set(problem, "the certificate that it sent is not for this node");
 	if (verify(certificate, ca, X509_PURPOSE_SSL_CLIENT, &why) != 0)
-		return problem_set(problem, "the certificate that it gives is not good: %.200s",
+		return problem_set(problem, "the certificate that it sent is not valid: %.200s",
 		                   why.text);
 	return 0;
 }

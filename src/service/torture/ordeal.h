@@ -15,20 +15,20 @@
 #define FAULT_KINDS(X)                                                                             \
 	X(CRASH, "crash", "a process is killed; its clients live on")                              \
 	X(LOOP, "loop", "a process is killed again and again")                                     \
-	X(REBOOT, "reboot", "a host starts again, its clock from nothing")                         \
+	X(REBOOT, "reboot", "a host reboots, and its clock starts again at 0")                     \
 	X(PAUSE, "pause", "a process is stopped for a while")                                      \
 	X(SUSPEND, "suspend", "a host is suspended, clients included")                             \
 	X(CLIENT, "client", "clients of a host are stopped for a while")                           \
-	X(GUARDIAN, "guardian", "one of the two that stop a command is stopped itself")            \
+	X(GUARDIAN, "guardian", "one of the two processes that stop a command is stopped")         \
 	X(VOTER, "voter", "only the voter of a process is stopped")                                \
 	X(CUT, "cut", "two hosts cannot reach each other")                                         \
 	X(ONEWAY, "oneway", "one host cannot reach another, which can reach it")                   \
 	X(LINKS, "links", "two hosts lose their link; both still reach the voters")                \
 	X(PAIR, "pair", "two hosts lose their link for good: it is mended last of all")            \
-	X(DEAF, "deaf", "a member hears nothing from voters, and is heard")                        \
-	X(MUTE, "mute", "a member hears voters, and is not heard")                                 \
+	X(DEAF, "deaf", "a member hears nothing from voters, but they hear it")                    \
+	X(MUTE, "mute", "a member hears voters, but they do not hear it")                          \
 	X(ISOLATE, "isolate", "a host reaches nobody")                                             \
-	X(LOSS, "loss", "messages to voters are lost, doubled and late")                           \
+	X(LOSS, "loss", "messages to voters are lost, duplicated or late")                         \
 	X(SLOW, "slow", "a process reads its connections slowly, and its peers cannot write")      \
 	X(BREAK, "break", "connections break, at any byte")                                        \
 	X(DISK, "disk", "entries are committed slowly")                                            \
@@ -39,9 +39,9 @@
 	X(BUMP, "bump", "an epoch ends for no reason")                                             \
 	X(FORBID, "forbid", "an operator removes a member and invites it again")                   \
 	X(LEASE, "lease", "a process with another lease than the cluster's")                       \
-	X(CLOCK, "clock", "a clock that is wrong by more than is allowed: finds violations")       \
+	X(CLOCK, "clock", "a clock that is wrong by more than is assumed: finds violations")       \
 	X(WIPE, "wipe", "a process is killed and its disk emptied (--engine raft)")                \
-	X(VOTE, "vote", "an operator wishes that a host votes, or does not (--engine raft)")
+	X(VOTE, "vote", "an operator promotes or demotes a host (--engine raft)")
 
 enum fault_kind {
 #define FAULT_ENUM(name, word, text) FAULT_##name,

@@ -260,19 +260,20 @@ static const struct plain plains[] = {
          "witness", 1},
         {"baton_views_total", "counter", "Views that the node has entered.", NULL, NULL, "views",
          1},
-        {"baton_lapses_total", "counter", "Times that the node's lease or view ended.", NULL, NULL,
-         "lapses", 1},
+        {"baton_lapses_total", "counter",
+         "How often the node lost its lease, or was removed from the view.", NULL, NULL, "lapses",
+         1},
         {"baton_lease_seconds", "gauge", "The length of a lease.", NULL, NULL, "lease_ms", 1000},
         {"baton_sessions", "gauge", "Sessions of clients at the node.", NULL, NULL, "sessions", 1},
-        {"baton_locks", "gauge", "Locks that the node knows, all of them counted.", "state", "held",
+        {"baton_locks", "gauge", "Locks that the node knows, by state.", "state", "held",
          "locks_held", 1},
         {"baton_locks", NULL, NULL, "state", "waited", "locks_waited", 1},
         {"baton_locks", NULL, NULL, "state", "idle", "locks_idle", 1},
         {"baton_waiters", "gauge", "Clients at the node that wait for a lock.", NULL, NULL,
          "waiters", 1},
         {"baton_grants_total", "counter",
-         "Locks granted to clients of the node; token: it was here, or had to come.", "token",
-         "here", "grants_here", 1},
+         "Locks granted to clients of the node; token says whether it was here or had to come.",
+         "token", "here", "grants_here", 1},
         {"baton_grants_total", NULL, NULL, "token", "came", "grants_came", 1},
         {"baton_losses_total", "counter", "Locks that clients of the node lost.", "reason",
          "broken", "losses_broken", 1},
@@ -288,7 +289,7 @@ static const struct plain plains[] = {
         {"baton_tokens_regenerated_total", "counter", "Lost tokens that the algorithm replaced.",
          NULL, NULL, "tokens_regenerated", 1},
         {"baton_messages_per_entry_bound", "gauge",
-         "Most messages for an entry, as documents claim for the algorithm.", NULL, NULL,
+         "The most messages for one entry, as documents claim for the algorithm.", NULL, NULL,
          "messages_per_entry_bound", 1},
         {"baton_control_sent_total", "counter",
          "Frames sent that are not messages of the algorithm.", NULL, NULL, "control_sent", 1},
@@ -301,7 +302,7 @@ static const struct plain plains[] = {
         {"process_resident_memory_bytes", "gauge", "Memory of the node's process.", NULL, NULL,
          "used_memory_rss", 1},
         {"baton_certificate_end_seconds", "gauge",
-         "When the node's certificate, or its CA, ends; only with TLS.", NULL, NULL,
+         "When the node's certificate or its CA expires; only with TLS.", NULL, NULL,
          "certificate_ends_at", 1},
         {"process_start_time_seconds", "gauge", "When the node's process started.", NULL, NULL,
          "started_at", 1},
@@ -329,7 +330,7 @@ static void write_plains(FILE *file, const json_t *figures)
 static void write_build(FILE *file, const json_t *figures)
 {
 	write_head(file, "baton_build_info", "gauge",
-	           "The node's program, and what its cluster was born with.");
+	           "The version of the node's program, and the settings of its cluster.");
 	fputs("baton_build_info{", file);
 	write_label(file, "version", text_of(figures, "baton_version"));
 	fputc(',', file);
@@ -421,7 +422,7 @@ static void write_types(FILE *file, const json_t *figures, const char *metric, c
 static void write_cpu(FILE *file, const json_t *figures)
 {
 	write_head(file, "process_cpu_seconds_total", "counter",
-	           "Time that the node's process has computed.");
+	           "Processor time that the node's process has used.");
 	fprintf(file, "process_cpu_seconds_total %.6f\n",
 	        json_number_value(json_object_get(figures, "used_cpu_sys")) +
 	                json_number_value(json_object_get(figures, "used_cpu_user")));
@@ -440,11 +441,12 @@ char *figures_metrics(const json_t *figures)
 		write_build(file, figures);
 		write_plains(file, figures);
 		write_members(file, figures, "baton_member_up", "gauge",
-		              "1 if the node itself serves, or has a link to the member.", "member",
-		              "up", 1);
+		              "1 if the node has a link to the member; for the node itself, 1 if "
+		              "it serves.",
+		              "member", "up", 1);
 		write_members(file, figures, "baton_member_lease_seconds", "gauge",
-		              "What is left of the lease, as far as the node knows.", "member",
-		              "lease_left_ms", 1000);
+		              "What is left of the member's lease, as far as the node knows.",
+		              "member", "lease_left_ms", 1000);
 		write_members(file, figures, "baton_link_sent_bytes_total", "counter",
 		              "Bytes sent to a peer.", "peer", "sent_bytes", 1);
 		write_members(file, figures, "baton_link_received_bytes_total", "counter",

@@ -73,8 +73,9 @@ static int read_order(const json_t *json, struct break_order *ret_order, struct 
 	if (!json_is_string(name) || size == 0 || size > REQUEST_NAME_MAX)
 		return problem_set(problem, "\"name\": a string of 1 to 255 bytes is needed");
 	if (is_ambiguous(json_string_value(name), size))
-		return problem_set(problem, "\"name\": \\xNN may stand for another name; 'baton "
-		                            "break' takes the exact bytes");
+		return problem_set(problem,
+		                   "\"name\": \\xNN may stand for another byte, and so for another "
+		                   "lock; 'baton break' takes the exact bytes");
 	if (!json_is_integer(fence) || json_integer_value(fence) < 1 ||
 	    json_integer_value(fence) > FENCE_MAX)
 		return problem_set(problem, "\"fence\": a whole number below 2^53 is needed");
