@@ -31,16 +31,16 @@ class WhoGetsIn(unittest.TestCase):
         self.assertEqual(run["response"]["max"], 100)
         self.assertLess(run["response"]["mean"], 1)  # counts finished entries only
         self.assertEqual(run["entries_per_node"], {"min": 0, "max": 100, "jain": 0.2})
-        self.assertIn("waiting     nodes 2, 3, 4, 5 at the end, node 2 since 0, for 100\n",
+        self.assertIn("waiting     nodes 2, 3, 4, 5 at the end; longest: node 2, since 0, for 100\n",
                       baton("sim neilsen --nodes 5 --lose 1 --entries 100").out)
 
     def test_a_run_too_short_to_tell_who_starves_says_so(self):
         """With ten nodes, 1000 entries of others are needed to tell, and there are 999."""
-        words = "not decided: node 2 waits while others entered 999 times; after 1000 "
+        words = "not decided: node 2 still waits, and others entered 999 times since it asked. It counts as starved after 1000 "
         result = baton("sim neilsen --lose 1 --nodes 10")
         self.assertEqual((result.code, result.err), (0, ""))
         self.assertIn("starvation  " + words, result.out)
-        self.assertIn("waiting     nodes 2, 3, 4, 5, 6, 7, 8, 9, 10 at the end, node 2 since 0, for 1000\n", result.out)
+        self.assertIn("waiting     nodes 2, 3, 4, 5, 6, 7, 8, 9, 10 at the end; longest: node 2, since 0, for 1000\n", result.out)
         result = baton("sim neilsen --lose 1 --nodes 10 --json")
         self.assertEqual(json.loads(result.out)["starved"], [])
         self.assertIn("baton sim: seed 1: starvation " + words, result.err)
@@ -242,7 +242,7 @@ class Conditions(unittest.TestCase):
         self.assertEqual(baton("sim misra --lose-token 7").err, "")
         result = baton("sim lamport --reorder")
         self.assertEqual((result.code, result.err), (0, "baton sim: --reorder has no effect: with constant delays no message "
-                                                        "overtakes another; --delay exp:1 lets them\n"))
+                                                        "overtakes another; with --delay exp:1 they do\n"))
         self.assertIn("expect violations", baton("sim lamport --reorder --delay exp:1").err)
 
 

@@ -116,8 +116,9 @@ static bool may_say(const struct colony *colony, const char *text)
 		if (strstr(text, lines[i]) != NULL)
 			return true;
 	}
-	if (colony->plan.strange_ca && (strstr(text, "its certificate is not of this") != NULL ||
-	                                strstr(text, "it refuses our certificate") != NULL))
+	if (colony->plan.strange_ca &&
+	    (strstr(text, "its certificate is not signed by this") != NULL ||
+	     strstr(text, "it refuses our certificate") != NULL))
 		return true;
 	if (colony->plan.tls && strstr(text, "its TLS handshake takes too long") != NULL)
 		return true;

@@ -36,7 +36,7 @@ class DijkstraRing(unittest.TestCase):
             result = check(f"dijkstra-ring --nodes {n} --entries unlimited")
             self.assertEqual(result["permitted"], {"permissible": result["states"]})
         text = baton("check dijkstra-ring --nodes 7 --entries unlimited").out
-        self.assertIn('permitted 28385 by "permissible": the states reached are those permitted', text)
+        self.assertIn('permitted 28385 by "permissible": exactly the states that were reached', text)
 
     def test_nothing_is_said_of_permitted_states_where_not_all_can_be_reached(self):
         for words in ("--entries 2", "--entries unlimited --max-states 10"):

@@ -546,8 +546,8 @@ class Stay(unittest.TestCase):
         with Cluster(2) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             fence = holder.call("LOCK", "x")
             self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
-            cluster[0].says("End what it runs, or the client: ")
-            self.assertRegex(cluster[0].log(), rf"or the client: .*\bpid {os.getpid()}, ")
+            cluster[0].says("End the client, or the processes that it runs: ")
+            self.assertRegex(cluster[0].log(), rf"processes that it runs: .*\bpid {os.getpid()}, ")
             self.assertEqual(operator.call("BREAK", "x", fence), 1)
             shown = cluster[1].status("x")["locks"][0]["holder"]
             self.assertEqual((shown["pid"], shown["losing"]), (os.getpid(), True))
@@ -580,7 +580,7 @@ class Stay(unittest.TestCase):
             until("n2 waits", lambda: cluster[0].status()["locks"][0]["waiters"])
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("this node ends, but a client cannot stop what it runs")
-            self.assertRegex(cluster[0].log(), rf"even if it still runs: .*\bpid {os.getpid()}, ")
+            self.assertRegex(cluster[0].log(), rf"even if its processes still run: .*\bpid {os.getpid()}, ")
             self.assertEqual(cluster[0].wait(), 0)
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(0.5))

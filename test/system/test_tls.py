@@ -77,7 +77,7 @@ class Strangers(TlsTest):
 
     def test_another_ca(self):
         self.assertIn("UNKNOWN_CA", self.alert(self.others.make("node", "n9")))
-        self.node.says("its certificate is not of this cluster's CA")
+        self.node.says("its certificate is not signed by this cluster's CA")
 
     def test_expired(self):
         self.assertIn("CERTIFICATE_EXPIRED", self.alert(self.certificates.odd("old", "n9", end="20210101000000Z")))
@@ -422,10 +422,10 @@ class Nodes(TlsTest):
             stranger = self.join(cluster, "n4", self.others.options("n4"))
             trusting = self.join(cluster, "n5", self.others.options("n5", ca=self.both()))
             plain.says("refuses this node: it connects without TLS, which this node requires")
-            stranger.says("its certificate is not of this cluster's CA")
-            cluster[0].says("it refuses our certificate: not of its CA")
-            trusting.says("it refuses our certificate: not of its CA")
-            cluster[0].says("its certificate is not of this cluster's CA")
+            stranger.says("its certificate is not signed by this cluster's CA")
+            cluster[0].says("it refuses our certificate: its CA has not signed it")
+            trusting.says("it refuses our certificate: its CA has not signed it")
+            cluster[0].says("its certificate is not signed by this cluster's CA")
             self.assertIn("no TLS with 127.0.0.1", trusting.status()["waiting_for"])
             self.assertEqual(len(cluster[0].status()["members"]), 2)
 
@@ -499,8 +499,8 @@ class Nodes(TlsTest):
                               (["--tls-ca", self.folder, *good[2:]], f"--tls-ca '{self.folder}' is not a regular file"),
                               ([*good[:3], self.folder, *good[4:]], f"--tls-cert '{self.folder}' is not a regular file"),
                               ([*good[:5], self.folder], f"--tls-key '{self.folder}' is not a regular file"),
-                              ([*good[:3], self.certificates.path("settings"), *good[4:]], "settings': no certificate in PEM"),
-                              (["--tls-ca", ca, "--tls-cert", huge, "--tls-key", huge_key], "which is more than others take")):
+                              ([*good[:3], self.certificates.path("settings"), *good[4:]], "settings': the file has no certificate in PEM"),
+                              (["--tls-ca", ca, "--tls-cert", huge, "--tls-key", huge_key], "and others accept only ")):
             cluster = Cluster(1, *options)
             try:
                 cluster[0].start()

@@ -111,13 +111,13 @@ class TlsClients(unittest.TestCase):
                 with open(pki.path("ca.crt"), "rb") as file:
                     out.write(file.read())
         stranger = self.others.make("client", "backup")
-        self.fails("it refuses our certificate: not of its CA", 77, self.address,
+        self.fails("it refuses our certificate: its CA has not signed it", 77, self.address,
                    ["--tls-ca", both, "--tls-cert", stranger[0], "--tls-key", stranger[1]])
         self.fails("this is a node's certificate", 77, self.address, self.of(self.certificates.make("node", "n9")))
         self.fails("this port needs TLS: --tls-ca, --tls-cert and --tls-key", 69, self.address, [])
 
     def test_a_node_that_is_not_trusted(self):
-        self.fails("its certificate is not of this cluster's CA", 77, self.address,
+        self.fails("its certificate is not signed by this cluster's CA", 77, self.address,
                    self.of(self.others.make("client", "backup"), self.others))
         self.fails("its certificate is not for this host", 77, self.address.replace("127.0.0.1", "127.1"), self.files)
 

@@ -105,11 +105,13 @@ static void test_another_ca(void **state)
 	(void)state;
 	wish.ca = "another";
 	wish.ca_key = OTHER_CA;
-	both_ways(&wish, "its certificate is not of this cluster's CA (--tls-ca)",
-	          "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)");
+	both_ways(&wish, "its certificate is not signed by this cluster's CA (--tls-ca)",
+	          "it refuses our certificate: its CA has not signed it (its --tls-ca, our "
+	          "--tls-cert)");
 	wish.ca = "ca"; /* a CA with the same name */
-	both_ways(&wish, "its certificate is not of this cluster's CA (--tls-ca)",
-	          "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)");
+	both_ways(&wish, "its certificate is not signed by this cluster's CA (--tls-ca)",
+	          "it refuses our certificate: its CA has not signed it (its --tls-ca, our "
+	          "--tls-cert)");
 }
 
 static void test_no_certificate(void **state)

@@ -64,11 +64,11 @@ static int list_table(void)
 	printf("\n%-22s %-4s %-9s %-5s %-5s %-22s %-11s %s\n", "election", "year", "links", "shape",
 	       "order", "messages", "", "rules after");
 	list_kind(KIND_ELECTION);
-	printf("\nMessages, and delay (messages between an exit and the next entry), as a document "
-	       "claims them\nor, if none does, as they follow from the rules. Rules after: the "
-	       "paper "
-	       "that published the\nalgorithm; a section of another document that describes it; or "
-	       "reconstructed, because\nthe document has only the idea or the name.\n");
+	printf("\nMessages, and delay (messages between an exit and the next entry), are what a "
+	       "document\nclaims or, if none does, what follows from the rules. 'rules after' says "
+	       "where the rules\ncome from: the paper that published the algorithm; a section of "
+	       "another document that\ndescribes it; or 'reconstructed', if the document has only "
+	       "the idea or the name.\n");
 	return EXIT_HELD;
 }
 

@@ -281,7 +281,8 @@ static void print_entries(const struct sim_options *options, const struct sim_re
 	if (result->waiting_count != 0) {
 		char since[32];
 		print_nodes("waiting", result->waiting, result->waiting_count);
-		printf(" at the end, node %" PRIu32 " since %s, for %.6g\n", result->waiting_first,
+		printf(" at the end; longest: node %" PRIu32 ", since %s, for %.6g\n",
+		       result->waiting_first,
 		       time_text(result->time - result->waiting_longest, since),
 		       (double)result->waiting_longest / MILLION);
 	}

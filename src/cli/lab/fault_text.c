@@ -50,7 +50,7 @@ static void print_table(const struct fault_table *table)
 	if (table->fewer)
 		printf("'*': each node enters at most once; with two entries there are too many "
 		       "states.\n");
-	printf("'slow node': a bystander's messages take ten times as long, by 'baton sim'. "
+	printf("'slow node': a bystander's messages take ten times as long in 'baton sim'. "
 	       "The\ncell shows how long the others wait on average, and how long if it is not "
 	       "slow.\n'baton compare --faults --json' has the command for each cell.\n");
 }

@@ -101,7 +101,7 @@ static void print_made(const struct cert_words *words, const struct cert_paths *
 		                     (json_int_t)words->days));
 		return;
 	}
-	printf("%s  for everybody to see, valid for %llu days\n", made->certificate,
+	printf("%s  everybody may see it; valid for %llu days\n", made->certificate,
 	       (unsigned long long)words->days);
 	printf("%s  %s\n", made->key,
 	       ca ? "keep it secret, and off the nodes: whoever has it can make members"

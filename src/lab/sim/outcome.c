@@ -73,9 +73,8 @@ static void count_nodes(struct sim *sim)
 	}
 	_Static_assert(SIM_STARVES == 100, "the sentence below names the number");
 	if (result->starved_count != 0 && !sim->stuck)
-		sim_violate(sim,
-		            "a node starves: of N nodes, the others enter 100 N times while it "
-		            "waits");
+		sim_violate(sim, "a node starves: the others, of N nodes, enter 100 * N times "
+		                 "while it waits");
 }
 
 /* When the run is over, every place that is alive must know the leader, and no election may

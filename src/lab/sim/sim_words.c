@@ -216,8 +216,8 @@ static int check_options_fit(const struct sim_words *words, const struct algorit
 		return problem_set(problem, "--bound: %s has no timers", algorithm->name);
 	if (algorithm->circulates && distribution_mean(&words->options.delay) == 0)
 		return problem_set(problem,
-		                   "--delay: the token of %s goes round for ever; without delay "
-		                   "time would stand still",
+		                   "--delay: the token of %s goes round for ever, and without a "
+		                   "delay time would stand still: give a delay above 0",
 		                   algorithm->name);
 	if (!algorithm->has_token && words->options.lose_hops_count != 0)
 		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);

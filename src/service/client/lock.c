@@ -153,11 +153,12 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 
 	if (names == NULL)
 		return why_set(&baton->why, BATON_ESILENT,
-		               "whether '%s' is free cannot be known: no member says that it is "
+		               "it cannot be known whether '%s' is free: no member says that it is "
 		               "taken, but it was not granted",
 		               name);
 	return why_set(&baton->why, BATON_ESILENT,
-	               "whether '%s' is free cannot be known: no answer from%.200s", name, names);
+	               "it cannot be known whether '%s' is free: no answer from%.200s", name,
+	               names);
 }
 
 /* Reads the outcome of the request for baton->wanted, which stays set after an error (after

@@ -348,7 +348,8 @@ static bool joins_in_time(struct archive *archive)
 	until.tv_sec += CLOSE_S;
 	if (pthread_timedjoin_np(archive->thread, NULL, &until) == 0)
 		return true;
-	log_line(LEVEL_ERROR, "--data %s: the disk does not answer; ending without it",
+	log_line(LEVEL_ERROR,
+	         "--data %s: the disk does not answer; the node ends without waiting for it",
 	         archive->daemon->options->data);
 	return false;
 }

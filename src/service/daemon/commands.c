@@ -416,7 +416,7 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 		return reply_wrong(client, "syntax error: CLIENT LEASES ON | OFF | WORD");
 	if (word && (client->tcp || client->daemon->lease_page.fd < 0))
 		return reply_wrong(client, "the lease word cannot be passed on this connection: "
-		                           "CLIENT LEASES ON, and ask LEASE");
+		                           "use CLIENT LEASES ON, and ask with LEASE");
 	client->leases = !argument_is(&a[2], "OFF");
 	if (!client->leases) {
 		resp_simple(&client->output, "OK");
@@ -557,7 +557,8 @@ static const struct command {
          "Shows members and locks as JSON: [pattern [COUNT n]]"},
         {"BREAK", serve_break, 3, 3, false, VERB_BREAK, "Takes a lock from its holder: name fence"},
         {"MEMBER", serve_member, 2, 4, false, 0,
-         "Lists the members, or gives an order: LIST | REMOVE name | INVITE [name | FOR ms]"},
+         "Lists the members, or gives an order: LIST | REMOVE name | INVITE [name | FOR ms] | "
+         "PROMOTE name | DEMOTE name"},
         {"DRAIN", serve_drain, 1, 2, false, VERB_ADMIN,
          "Leaves when all holders have finished: [ms]"},
         {"READY", serve_ready, 1, 1, false, 0, "Shows whether the node serves: 1 or 0"},

@@ -246,8 +246,8 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 
 	if (daemon->credentials == NULL)
 		return reply_wrong(client,
-		                   "this cluster has no TLS: anybody who reaches it may join, and "
-		                   "needs no invitation; see 'baton cert'");
+		                   "this cluster has no TLS, so a new node joins without an "
+		                   "invitation; 'baton cert' makes certificates for TLS");
 	if (!credentials_ca_digest(daemon->credentials, token.ca))
 		return reply_wrong(client,
 		                   "no invitation can be made here: it must name the CA, and "

@@ -238,8 +238,9 @@ static enum resp_result read_line(struct reader *reader, struct resp_command *co
 			return wrong(reader, "a line of more than 1025 words");
 		if (!read_word(reader->bytes, size, &at, &unquoted,
 		               &command->arguments[command->arguments_count++]))
-			return wrong(reader, "unbalanced quotes in request: a quote is closed by "
-			                     "its like, and a space or the end follows");
+			return wrong(reader,
+			             "unbalanced quotes in request: a quoted word ends with the "
+			             "same quote, and a space or the end of the line follows");
 	}
 	reader->at = size + 1;
 	return RESP_COMMAND;

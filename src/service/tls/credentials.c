@@ -104,9 +104,11 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	    readable("--tls-cert", files->certificate, problem) != 0)
 		return -1;
 	if (SSL_CTX_load_verify_file(context, files->ca) != 1)
-		return problem_set(problem, "--tls-ca '%.300s': no certificate in PEM", files->ca);
+		return problem_set(problem, "--tls-ca '%.300s': the file has no certificate in PEM",
+		                   files->ca);
 	if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
-		return problem_set(problem, "--tls-cert '%.300s': no certificate in PEM",
+		return problem_set(problem,
+		                   "--tls-cert '%.300s': the file has no certificate in PEM",
 		                   files->certificate);
 	EVP_PKEY *key = certificate_read_key(files->key, "--tls-key", problem);
 	if (key == NULL)
@@ -144,8 +146,8 @@ static const char *verdict_text(int error, int depth)
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
 	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
 	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-		return "this CA has not signed the certificate, and no CA between the two is in "
-		       "its file";
+		return "this CA has not signed the certificate, and the certificate's file has no "
+		       "intermediate CA";
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
 		return "this CA was signed by another one: --tls-ca must have that one, too";
 	default:
@@ -187,8 +189,8 @@ static int check_own(struct credentials *credentials, const struct credentials_f
 	/* Leave room for the few bytes before each certificate. */
 	if (size_of_own(credentials->context) > CERTIFICATES_SIZE_MAX - 100)
 		return problem_set(problem,
-		                   "--tls-cert '%.200s': its certificates have %d bytes, which is "
-		                   "more than others take (%d)",
+		                   "--tls-cert '%.200s': its certificates have %d bytes, and "
+		                   "others accept only %d",
 		                   files->certificate, size_of_own(credentials->context),
 		                   CERTIFICATES_SIZE_MAX - 100);
 	if (certificate_read_holder(own, &credentials->holder) != 0)

@@ -190,7 +190,7 @@ static const char *verdict_text(const SSL *ssl)
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
 	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
 	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-		return "its certificate is not of this cluster's CA (--tls-ca)";
+		return "its certificate is not signed by this cluster's CA (--tls-ca)";
 	case X509_V_ERR_HOSTNAME_MISMATCH:
 	case X509_V_ERR_IP_ADDRESS_MISMATCH:
 		return "its certificate is not for this host: 'baton cert node NAME --address "
@@ -219,9 +219,9 @@ static const struct {
         {SSL_R_WRONG_VERSION_NUMBER, "it sends bytes that are not a TLS record"},
         {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "it wants a certificate, and this side has none"},
         {SSL_R_TLSV1_ALERT_UNKNOWN_CA,
-         "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)"},
+         "it refuses our certificate: its CA has not signed it (its --tls-ca, our --tls-cert)"},
         {SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
-         "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)"},
+         "it refuses our certificate: its CA has not signed it (its --tls-ca, our --tls-cert)"},
         {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, "it refuses our certificate: expired"},
         {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
          "it refuses our certificate: not valid there, or not yet; is a clock wrong?"},

@@ -401,11 +401,11 @@ static void refused(struct run *run, uint32_t number, const struct node_effect *
 	if (client->patience == NODE_NOWAIT)
 		check_nowait(run, number, effect);
 	else if (client->patience == NODE_WAIT || client->timeout == NODE_NEVER)
-		run_wrong(run, "client %u would wait for ever, and is told nil", number);
+		run_wrong(run, "client %u set no time limit, and is told nil", number);
 	else if (waited < client->timeout ||
 	         waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max)
-		run_wrong(run, "client %u would wait %llu ns, and waited %llu", number,
-		          (unsigned long long)client->timeout, (unsigned long long)waited);
+		run_wrong(run, "client %u asked to wait for at most %llu ns, and waited %llu",
+		          number, (unsigned long long)client->timeout, (unsigned long long)waited);
 	check_silent(run, number, effect);
 	stop_waiting(run, client);
 }
