@@ -110,7 +110,7 @@ CASES = [
     ("check misra --lose-tokens", "did you mean '--lose-token'?"),
     ("sim neilsen --ent 5", "unknown option '--ent'"),
     ("check", "which algorithm?"),
-    ("check chang-roberts --entries 1", "it has --initiators"),
+    ("check chang-roberts --entries 1", "use --initiators"),
     ("check neilsen --nodes 2 --trace /nowhere/at/all", "No such file"),
     ("check lamport --nodes 2 --entries 2 --reorder --trace /dev/full", "No space left"),
     ("check neilsen --nodes 65", "at most 64"),

@@ -259,7 +259,7 @@ class Words(unittest.TestCase):
         words = self.made.seen("waiting-sync")
         last = {row["algorithm"]: row["poisson"][-1]["sync_delay"]["mean"] for row in self.rows if row.get("poisson")}
         self.assertAlmostEqual(last["neilsen"], 1, delta=0.01)
-        self.assertRegex(words, r"within 1 %, with (all but maekawa|lamport, suzuki-kasami, neilsen and dijkstra-ring)\.")
+        self.assertRegex(words, r"within 1 %\) with (all but maekawa|lamport, suzuki-kasami, neilsen and dijkstra-ring)\.")
         self.assertIn(f"Farthest from that: maekawa, with {last['maekawa']:.4g} delays", words)
 
     def test_the_length_of_messages(self):

@@ -364,7 +364,8 @@ static int prepare_entries(struct check_request *request, const struct setup *se
 			                   "give --fifo");
 		if (request->entries != NULL)
 			return problem_set(problem,
-			                   "--entries: %s is an election; it has --initiators",
+			                   "--entries: %s is an election, which has no entries: "
+			                   "use --initiators",
 			                   algorithm->name);
 		return 0;
 	}

@@ -510,8 +510,8 @@ static void say_saturation(const struct plot *plot, FILE *file)
 {
 	double x = last_x(plot, INFINITY), worst = value_at(extreme_at(plot, x, true), x);
 
-	fputs("At the highest rate the next node is inside one message delay after an exit, within "
-	      "1 %, with ",
+	fputs("At the highest rate, the next node is inside about one message delay after an exit "
+	      "(to within 1 %) with ",
 	      file);
 	if (write_same(plot, x, 1, file) == 0)
 		fputs("none of them", file);

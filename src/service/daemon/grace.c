@@ -47,9 +47,9 @@ void client_stay(struct client *client)
 	client_describe(client, who);
 	if (log_limit_passes(&daemon->stays, daemon->loop.now))
 		log_line(LEVEL_WARNING,
-		         "a client cannot stop what it runs in time: locks that it loses stay with "
-		         "it until its connection ends. End the client, or the processes that it "
-		         "runs: %s",
+		         "a client cannot stop what it runs soon enough: locks that it loses stay "
+		         "with it until its connection ends. End the client, or the processes that "
+		         "it runs: %s",
 		         who);
 }
 
