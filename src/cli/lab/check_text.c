@@ -147,7 +147,7 @@ static void print_bypass(const struct check_options *options, const struct check
 		       most, others);
 	else if (others != 0)
 		printf("  bypass    %" PRIu64 " %s of others after a request has arrived. They had "
-		                              "no more, so this shows no bound\n",
+		       "no more, so this shows no bound\n",
 		       most, most == 1 ? "entry" : "entries");
 }
 
