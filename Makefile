@@ -33,7 +33,7 @@ tour: all ## show a short guided tour of the laboratory
 quick: setup ## test after one changed file: build, unit tests, scenarios, some random clusters, style; half a minute
 	@tools/test quick
 
-test: ## test everything (10 minutes; 14 the first time); AREA=node tests one part: lab, node, member, daemon, client, cli, doc, or a test's name
+test: ## test everything (10 minutes; 14 the first time); AREA=node tests one part: algorithms, lab, node, member, engine, consensus, daemon, client, cli, web, doc, or a test's name
 	@tools/setup test
 	@tools/test $(if $(AREA),'$(AREA)')
 

@@ -67,7 +67,7 @@ class Names(unittest.TestCase):
             self.assertTrue((ROOT / folder).is_dir(), folder)
         for folder in [*(ROOT / "src").glob("*/"), *(ROOT / "src/service").glob("*/")]:
             name = str(folder.relative_to(ROOT))
-            self.assertTrue(name in folders or name in ("src/service", "src/service/resp"), f"{name} is not in the layout")
+            self.assertTrue(name in folders or name == "src/service", f"{name} is not in the layout")
 
     def test_folders_of_tests_are_told(self):
         told = re.findall(r"^\| `(\w+)` \|", text_of("test/README.md"), re.MULTILINE)
