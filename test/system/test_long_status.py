@@ -6,19 +6,19 @@ import signal
 import time
 import unittest
 
-from cluster import SANITIZED, Cluster, free_port, until
+from cluster import LONG_LEASE, SANITIZED, Cluster, free_port, until
 from resp import Client, Push, encode
 
 LOCKS = 20_000 if SANITIZED else 100_000
 NAME = "some-lock-name-%06d"
 
 
-def lock_all(client, count, first=0):
+def lock_all(client, names):
     """Sends the LOCKs in a pipeline, a thousand at a time."""
-    for start in range(first, first + count, 1000):
-        numbers = range(start, min(start + 1000, first + count))
-        client.send_bytes(b"".join(encode("LOCK", NAME % number) for number in numbers))
-        for _ in numbers:
+    for start in range(0, len(names), 1000):
+        some = names[start:start + 1000]
+        client.send_bytes(b"".join(encode("LOCK", name) for name in some))
+        for _ in some:
             assert isinstance(client.read(), int)
 
 
@@ -52,7 +52,7 @@ class LongStatus(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.end)
         cls.holder = cls.cluster[0].client()
         cls.addClassCleanup(cls.holder.close)
-        lock_all(cls.holder, LOCKS)
+        lock_all(cls.holder, [NAME % number for number in range(LOCKS)])
 
     def ask(self, client):
         client.send("STATUS", "*", "COUNT", 10 * LOCKS)
@@ -156,6 +156,35 @@ class LongStatus(unittest.TestCase):
             self.assertEqual(other.call("PING"), "PONG")
 
 
+class Unread(unittest.TestCase):
+    def test_all_replies_that_nobody_reads_take_256_mib(self):
+        """All clients over TCP are one user, who asks on many connections. Its further questions wait, but short ones do not, and
+        neither do those of another user. In the end all get their whole replies."""
+        port, names = free_port(), [f"{number:06}-{'n' * 240}" for number in range(20000)]
+        everything = ("STATUS", "*", "COUNT", len(names))
+        with Cluster(1, "--clients", f"127.0.0.1:{port}", "--client-timeout", "10m", *LONG_LEASE) as cluster, contextlib.ExitStack() as stack:
+            node, holder = cluster[0], stack.enter_context(cluster[0].client())
+            lock_all(holder, names)
+            before_kb = node.rss_kb()
+            greedy = [stack.enter_context(Client(("127.0.0.1", port))) for _ in range(40)]
+            for client in greedy:
+                client.send(*everything) # the reply has nine megabytes
+            with Client(("127.0.0.1", port)) as short, node.client() as other:
+                node.says("a STATUS waits: replies that are being made or not read take 256 MiB or more, and ")
+                self.assertEqual(len(json.loads(short.call("STATUS", names[7]))["locks"]), 1)
+                other.send(*everything)
+                self.assertEqual(len(read_status(other)["locks"]), len(names))
+            if not SANITIZED:
+                self.assertLess(node.rss_kb() - before_kb, 400 << 10)
+            self.assertGreater(sum(not is_readable(client) for client in greedy), 4)
+            while greedy: # those that wait are answered only when others have read
+                answered = select.select([client.socket for client in greedy], [], [], 60)[0]
+                self.assertTrue(answered)
+                client = next(client for client in greedy if client.socket in answered)
+                self.assertEqual(len(read_status(client)["locks"]), len(names))
+                greedy.remove(client)
+
+
 class LongStatusOfMany(unittest.TestCase):
     def test_members_tell_all_they_have(self):
         each = 5000
@@ -163,7 +192,7 @@ class LongStatusOfMany(unittest.TestCase):
             holders = [node.client() for node in cluster]
             waiter = cluster[2].client()
             for index, holder in enumerate(holders):
-                lock_all(holder, each, each * index)
+                lock_all(holder, [NAME % number for number in range(each * index, each * (index + 1))])
             waiter.send("LOCK", NAME % 0)
             until("the waiter is known", lambda: cluster[0].status(NAME % 0)["locks"][0]["waiters"])
             with cluster[1].client() as asker:
@@ -175,6 +204,21 @@ class LongStatusOfMany(unittest.TestCase):
             self.assertEqual([waiter["node"] for waiter in status["locks"][0]["waiters"]], ["n3"])
             for client in (*holders, waiter):
                 client.close()
+
+    def test_a_user_has_four_answered_at_a_time(self):
+        """A member is silent, so each STATUS waits for it for 200 ms. The fifth one waits for another before that."""
+        with Cluster(2, *LONG_LEASE) as cluster, contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(cluster[0].client()) for _ in range(5)]
+            for client in clients:
+                self.assertEqual(client.call("PING"), "PONG")
+            cluster[1].signal(signal.SIGSTOP)
+            stack.callback(cluster[1].signal, signal.SIGCONT)
+            began = time.monotonic()
+            for client in clients:
+                client.send("STATUS")
+            for client in clients:
+                self.assertEqual(json.loads(client.read())["silent"], ["n2"])
+            self.assertGreater(time.monotonic() - began, 0.4)
 
 
 if __name__ == "__main__":

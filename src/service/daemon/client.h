@@ -39,6 +39,24 @@ enum {
 enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
 enum { CLIENT_TEXT_MAX = 255 };
 
+/* What becomes of a STATUS, see status_queue.h. */
+enum status_stage {
+	STATUS_NONE,    /* there is none, or it was answered */
+	STATUS_HELD,    /* it waits, because its user has too many that are being answered */
+	STATUS_PUT_OFF, /* it waits, because there is no memory for a long reply */
+	STATUS_DUE,     /* it need not wait any longer: the node is asked in the client's turn */
+	STATUS_ASKED,   /* it is being answered */
+};
+
+/* The STATUS that a client has sent. */
+struct client_status {
+	enum status_stage stage;
+	char *pattern; /* NULL: all locks */
+	size_t pattern_size;
+	uint32_t count;            /* as in node_status */
+	TAILQ_ENTRY(client) entry; /* linked in a line of its user, if held or put off */
+};
+
 /* The fields are grouped by purpose. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): 32 bytes are the price of that. */
 struct client {
@@ -119,8 +137,11 @@ struct client {
 	bool overdue;           /* clients_watch has already found the client ending once */
 	uint64_t overdue_taken; /* the value of `taken` when `overdue` was set */
 	bool closing;           /* client_close was called */
+	struct client_status status;
 	/* The STATUS that is being written for the client, or NULL. */
 	struct status_job *status_job;
+	size_t making_room;    /* how much memory it takes */
+	size_t making_charged; /* how much of clients.making_room that is, as was charged last */
 
 	/* Events. */
 	/* The number of subscriptions that the client was told last. */
@@ -189,6 +210,7 @@ struct clients {
 	uint32_t orphans_count;
 	/* The memory of all outputs; of each, the first CLIENT_UNREAD_FREE bytes do not count. */
 	size_t unread_room;
+	size_t making_room; /* the memory of all STATUS that are being written */
 	/* `unread_room` has reached CLIENTS_UNREAD_MAX, and has not fallen below three quarters of
 	 * it since. */
 	bool crowded;

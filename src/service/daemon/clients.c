@@ -105,6 +105,7 @@ static void flush(struct client *client)
 		return;
 	}
 	slim(output, CLIENT_ROOM_KEPT);
+	client_charge(client);
 	if (client->paused && !client->waiting) {
 		if (client_takes_replies(client))
 			client_ready(client);
@@ -415,6 +416,10 @@ static void serve_turn(struct client *client)
 	}
 	if (client->status_job != NULL)
 		status_continue(client);
+	if (client->status.stage == STATUS_DUE) {
+		command_ask_status(client);
+		effects_do(client->daemon);
+	}
 	if (ready)
 		serve_input(client);
 	if (ready && client->tls != NULL)

@@ -5,6 +5,7 @@
 #include "grace.h"
 #include "instance.h"
 #include "log.h"
+#include "status_queue.h"
 
 #include <stdlib.h>
 
@@ -47,6 +48,8 @@ void client_close(struct client *client)
 	status_cancel(client);
 	client->closing = true;
 	client_charge_input(client);
+	client_charge(client);
+	status_leave(client);
 	/* A client has surely stopped if it closed its Unix socket: all processes that had the
 	 * socket have closed it or ended. This is not certain of a TCP connection, which may just
 	 * be cut, nor of a client that asks LEASE. And a client that we close needs time to

@@ -12,6 +12,7 @@
 #include "must.h"
 #include "permissions.h"
 #include "replies.h"
+#include "status_queue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,24 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	return under_way(client, error);
 }
 
+void command_ask_status(struct client *client)
+{
+	struct client_status *status = &client->status;
+	struct buffer room = {0};
+
+	status->stage = STATUS_ASKED;
+	int error = node_status(client->daemon->node, client->session, status->pattern,
+	                        status->pattern_size, permission_sights(client, &room),
+	                        status->count, client->daemon->loop.now);
+	buffer_free(&room);
+	if (error == 0)
+		return;
+	reply_error(client, error);
+	status_leave(client);
+	client_dirty(client);
+	client_answered(client);
+}
+
 static bool serve_status(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	uint64_t most = 0;
@@ -142,13 +161,11 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 		return reply_wrong(client, "syntax error: STATUS [pattern [COUNT n]]");
 	if (count == 4 && (!argument_number(&a[3], &most) || most == 0 || most > UINT32_MAX))
 		return reply_wrong(client, "COUNT needs a whole number from 1 to 4294967295");
-	struct buffer room = {0};
-	int error =
-	        node_status(client->daemon->node, client->session, count > 1 ? a[1].bytes : NULL,
-	                    count > 1 ? a[1].size : 0, permission_sights(client, &room),
-	                    (uint32_t)most, client->daemon->loop.now);
-	buffer_free(&room);
-	return under_way(client, error);
+	client->waiting = true;
+	if (status_enter(client, count > 1 ? a[1].bytes : NULL, count > 1 ? a[1].size : 0,
+	                 (uint32_t)most))
+		command_ask_status(client);
+	return true;
 }
 
 /* --- subscriptions --- */

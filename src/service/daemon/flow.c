@@ -2,6 +2,7 @@
 
 #include "instance.h"
 #include "log.h"
+#include "status_queue.h"
 
 /* --- commands --- */
 
@@ -75,11 +76,19 @@ void client_charge(struct client *client)
 	struct clients *clients = &client->daemon->clients;
 	size_t room = client->output.room;
 	size_t charged = room > CLIENT_UNREAD_FREE ? room - CLIENT_UNREAD_FREE : 0;
+	size_t making = client->making_room;
+	size_t before = client->charged + client->making_charged;
 
-	if (charged == client->charged)
+	if (charged == client->charged && making == client->making_charged)
 		return;
 	clients->unread_room = clients->unread_room - client->charged + charged;
+	clients->making_room = clients->making_room - client->making_charged + making;
 	client->charged = charged;
+	client->making_charged = making;
+	if (client->user != NULL)
+		user_replies(client->user)->room += charged + making - before;
+	if (charged + making < before)
+		status_wake(clients);
 	if (!clients->crowded && clients->unread_room >= CLIENTS_UNREAD_MAX) {
 		clients->crowded = true;
 		log_line(LEVEL_WARNING,

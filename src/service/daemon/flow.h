@@ -35,7 +35,7 @@ enum {
  * being served. */
 void client_charge_input(struct client *client);
 
-/* Call it when the memory of the client's output may have changed. */
+/* Call it when the memory of the client's output, or of its STATUS, may have changed. */
 void client_charge(struct client *client);
 /* Is there room for the client's replies? */
 bool client_takes_replies(struct client *client);

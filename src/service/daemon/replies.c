@@ -6,6 +6,7 @@
 #include "instance.h"
 #include "log.h"
 #include "permissions.h"
+#include "status_queue.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,6 +172,7 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 		break;
 	case REPLY_ERROR:
 		client->asks_silent = false;
+		status_leave(client);
 		if (effect->reply.error == BATON_ESILENT)
 			tell_silent(client, &effect->reply.silent);
 		else

@@ -7,10 +7,12 @@
  */
 #include "status_json.h"
 
+#include "flow.h"
 #include "instance.h"
 #include "memory.h"
 #include "must.h"
 #include "permissions.h"
+#include "status_queue.h"
 #include "tenant.h"
 
 #include <jansson.h>
@@ -345,7 +347,7 @@ static void free_job(struct status_job *job)
 	free(job);
 }
 
-/* Sends the whole reply, without copying it if possible. */
+/* Sends the whole reply, without copying it if possible, and frees the job. */
 static void send_job(struct status_job *job)
 {
 	struct client *client = job->client;
@@ -370,6 +372,10 @@ static void send_job(struct status_job *job)
 		buffer_append(&client->output, buffer_front(reply), buffer_size(reply));
 	}
 	client->status_job = NULL;
+	client->making_room = 0;
+	free_job(job);
+	client_charge(client);
+	status_leave(client);
 	client_dirty(client);
 	client_answered(client);
 }
@@ -378,19 +384,20 @@ void status_continue(struct client *client)
 {
 	struct status_job *job = client->status_job;
 
-	if (!work(job)) {
-		client_turn(client);
+	if (work(job)) {
+		send_job(job);
 		return;
 	}
-	send_job(job);
-	free_job(job);
+	client->making_room = node_status_room(job->status) + job->text.room;
+	client_charge(client);
+	client_turn(client);
 }
 
 void status_begin(struct client *client, struct node_status *status)
 {
-	struct status_job *job = begin_job(client, status);
-
-	client->status_job = job;
+	if (status_put_off(client, node_status_room(status)))
+		return;
+	client->status_job = begin_job(client, status);
 	status_continue(client); /* most replies are short */
 }
 
@@ -400,4 +407,5 @@ void status_cancel(struct client *client)
 		return;
 	free_job(client->status_job);
 	client->status_job = NULL;
+	client->making_room = 0;
 }

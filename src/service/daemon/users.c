@@ -14,6 +14,7 @@ struct user {
 	uint32_t count; /* how many connections this user has */
 	struct node_user at_node;
 	struct user_input input;
+	struct user_replies replies;
 	uint32_t uid;
 	char certificate[]; /* the name in the certificate; "": none */
 };
@@ -30,6 +31,7 @@ static struct user_bucket *bucket_of(struct users *users, uint32_t uid, const ch
 void users_init(struct users *users)
 {
 	TAILQ_INIT(&users->round);
+	TAILQ_INIT(&users->waiting);
 	TAILQ_INIT(&users->nobody.places);
 }
 
@@ -41,6 +43,7 @@ static void forget_if_gone(struct user *user)
 	if (user->count > 0 || user->at_node.sessions > 0 || user->at_node.names > 0)
 		return;
 	must(TAILQ_EMPTY(&user->queue.places));
+	must(TAILQ_EMPTY(&user->replies.held) && TAILQ_EMPTY(&user->replies.put_off));
 	LIST_REMOVE(user, entry);
 	free(user);
 }
@@ -66,6 +69,8 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 		TAILQ_INIT(&user->queue.places);
 		user->uid = subject->uid;
 		TAILQ_INIT(&user->input.clients);
+		TAILQ_INIT(&user->replies.held);
+		TAILQ_INIT(&user->replies.put_off);
 		memcpy(user->certificate, certificate, strlen(certificate) + 1);
 		LIST_INSERT_HEAD(bucket, user, entry);
 	}
@@ -89,6 +94,11 @@ struct node_user *user_at_node(struct user *user)
 struct user_input *user_input(struct user *user)
 {
 	return &user->input;
+}
+
+struct user_replies *user_replies(struct user *user)
+{
+	return &user->replies;
 }
 
 struct user_input *users_most_input(struct users *users)

@@ -1,7 +1,13 @@
 /*
+<<<<<<< HEAD
  * Counts what each user has, so that one user cannot take everything. This file counts connections
  * and the memory for their commands; the node counts the rest (struct node_user). A user is a uid
  * or the name in a certificate; all clients without either count as one user.
+=======
+ * Counts what each user has, so that one user cannot take it all: the connections and the memory for
+ * their commands and replies here, and the rest at the node (struct node_user). A user is a uid or
+ * the name in a certificate; all clients without either count as one user.
+>>>>>>> e8a85904 (daemon: replies to STATUS are bounded, also while they are made)
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.
@@ -42,11 +48,24 @@ struct user_input {
 	TAILQ_HEAD(, client) clients;
 };
 
+TAILQ_HEAD(status_line, client);
+
+/* A user's replies, see status_queue.h. */
+struct user_replies {
+	size_t room;           /* the user's part of clients.unread_room and clients.making_room */
+	uint32_t status_count; /* how many STATUS of the user are being answered */
+	/* The clients whose STATUS waits: until fewer of them are being answered; and until there
+	 * is memory for a long reply. */
+	struct status_line held, put_off;
+	TAILQ_ENTRY(user_replies) entry; /* linked if either line is not empty */
+};
+
 struct users {
 	struct user_bucket buckets[USERS_BUCKETS];
 	/* The queues that are not empty; the next user's is the first. */
 	TAILQ_HEAD(, user_queue) round;
-	struct user_queue nobody; /* the connections that have no user */
+	struct user_queue nobody;           /* the connections that have no user */
+	TAILQ_HEAD(, user_replies) waiting; /* the users with a STATUS that waits */
 };
 
 void users_init(struct users *users);
@@ -61,6 +80,7 @@ struct node_user *user_at_node(struct user *user);
 struct user_input *user_input(struct user *user);
 /* Returns the input of the user who has most. */
 struct user_input *users_most_input(struct users *users);
+struct user_replies *user_replies(struct user *user);
 /* Frees all users. The node must have ended. */
 void users_free(struct users *users);
 

@@ -610,6 +610,8 @@ struct node_status {
  * outlive the node.
  */
 bool node_status_step(struct node_status *status);
+/* Returns how much memory the locks of the status take. */
+size_t node_status_room(const struct node_status *status);
 void node_status_keep(struct node_status *status);
 void node_status_free(struct node_status *status);
 

@@ -26,7 +26,8 @@ struct status {
 	/* How many owners this status has: the outbox is one, and a driver that keeps it is
 	 * another. */
 	uint32_t owners_count;
-	struct answers answers;      /* the texts of the status point into these */
+	struct answers answers; /* the texts of the status point into these */
+	size_t answers_size;
 	const struct answer *unread; /* the next part of an answer to be read */
 	struct row *rows;
 	size_t rows_count, rows_read, rows_merged;
@@ -67,6 +68,15 @@ void status_free(struct status *status)
 struct node_status *status_view(struct status *status)
 {
 	return &status->status;
+}
+
+size_t node_status_room(const struct node_status *of)
+{
+	const struct status *status = (const struct status *)of;
+
+	return status->answers_size +
+	       status->rows_count *
+	               (sizeof(*status->rows) + sizeof(*status->locks) + sizeof(*status->clients));
 }
 
 void node_status_keep(struct node_status *status)
@@ -376,6 +386,7 @@ void status_take_answers(struct status *status, struct answers *answers)
 		                  NULL));
 		status->rows_count += answer->rows_count;
 		answers_count++;
+		status->answers_size += answer->size;
 	}
 	for (uint32_t i = 0; i < status->status.members_count; i++)
 		status->silent = status->silent || status->members[i].silent;
