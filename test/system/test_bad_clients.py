@@ -413,6 +413,39 @@ class BadClients(unittest.TestCase):
         self.assertEqual((holder["pid"], holder["uid"], holder["command"]), (None, None, f"tcp {host}:{port}"))
 
 
+class HalfClosed(unittest.TestCase):
+    """Clients that have closed their side for writing, while a command waits."""
+
+    def last(self, node, *words):
+        """Sends the last command. Returns the reply, or None if the connection has ended without one."""
+        with node.client() as client:
+            client.send(*words)
+            client.socket.shutdown(socket.SHUT_WR)
+            try:
+                reply = client.read()
+            except Closed:
+                return None
+            self.assertRaises(Closed, client.read)
+            return reply
+
+    def test_it_is_answered_unless_it_waits_for_a_lock(self):
+        with Cluster(2, *LONG_LEASE) as cluster, cluster[1].client() as holder:
+            fence = holder.call("LOCK", "held")
+            self.assertEqual([lock["fence"] for lock in json.loads(self.last(cluster[0], "STATUS", "held"))["locks"]], [fence])
+            self.assertEqual(len(json.loads(self.last(cluster[0], "MEMBER", "LIST"))["members"]), 2)
+            self.assertIsNone(self.last(cluster[0], "LOCK", "held"))
+            self.assertEqual(cluster[0].status("held")["locks"][0]["waiters"], [])
+            self.assertEqual(self.last(cluster[0], "BREAK", "held", fence), 1)
+
+    def test_it_is_not_waited_for_longer_than_client_timeout(self):
+        """The voters do not answer, and the node would tell so after ten seconds."""
+        with Cluster(3, "--client-timeout", "4s", *LONG_LEASE) as cluster, contextlib.ExitStack() as stack:
+            for node in cluster.nodes[1:]:
+                node.signal(signal.SIGSTOP)
+                stack.callback(node.signal, signal.SIGCONT)
+            self.assertIsNone(self.last(cluster[0], "MEMBER", "INVITE", "n9"))
+
+
 class Turns(unittest.TestCase):
     """A node is stopped while one user sends many commands on many connections, and somebody else sends one command. When the node
     goes on, the number of locks that it has granted by then shows how long the other one had to wait."""

@@ -3,11 +3,12 @@ import contextlib
 import json
 import select
 import signal
+import socket
 import time
 import unittest
 
 from cluster import LONG_LEASE, SANITIZED, Cluster, free_port, until
-from resp import Client, Push, encode
+from resp import Client, Closed, Push, encode
 
 LOCKS = 20_000 if SANITIZED else 100_000
 NAME = "some-lock-name-%06d"
@@ -122,6 +123,16 @@ class LongStatus(unittest.TestCase):
             asker.send_bytes(encode("STATUS", "*", "COUNT", LOCKS) + encode("PING", "behind"))
             self.assertEqual(len(read_status(asker)["locks"]), LOCKS)
             self.assertEqual(asker.read(), "behind")
+
+    def test_who_says_no_more_gets_it_all_the_same(self):
+        for address in (self.cluster[0].socket, ("127.0.0.1", self.port)):
+            with self.subTest(address), Client(address) as asker:
+                asker.send_bytes(encode("STATUS", "*", "COUNT", LOCKS) + encode("PING", "behind") + encode("STATUS", "*", "COUNT", 100))
+                asker.socket.shutdown(socket.SHUT_WR)
+                self.assertEqual(len(read_status(asker)["locks"]), LOCKS)
+                self.assertEqual(asker.read(), "behind")
+                self.assertEqual(len(read_status(asker)["locks"]), 100)
+                self.assertRaises(Closed, asker.read)
 
     def test_events_come_between_replies_not_inside(self):
         with self.cluster[0].client(version=3) as asker, self.cluster[0].client() as other:

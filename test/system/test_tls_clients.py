@@ -1,5 +1,6 @@
 """Tests our own clients with TLS: every command, libbaton, and their messages if there is no TLS with the node."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -81,6 +82,28 @@ class TlsClients(unittest.TestCase):
             self.cluster[0].signal(signal.SIGCONT)
             until("all are carried out",
                   lambda: int(re.search(r"grants_here:(\d+)", other.call("INFO")).group(1)) == before + pairs)
+
+    def test_a_long_reply_to_the_last_command_comes_after_the_end_of_tls(self):
+        """Once the client ends TLS in its direction, once it only closes its side of the connection."""
+        context = ssl.create_default_context(cafile=self.files[1])
+        context.check_hostname = False
+        context.load_cert_chain(self.files[3], self.files[5])
+        host, port = self.address.split(":")
+        with self.cluster[0].client() as holder:
+            for number in range(1000):
+                holder.call("LOCK", f"many-{number}")
+            for ends_tls in (True, False):
+                with self.subTest(ends_tls=ends_tls), Client((host, int(port)), wrap=context.wrap_socket) as client:
+                    self.cluster[0].signal(signal.SIGSTOP) # so that it hears the end before the reply is there
+                    client.send("STATUS", "many-*")
+                    client.socket.setblocking(False)
+                    if ends_tls:
+                        self.assertRaises(ssl.SSLWantReadError, client.socket.unwrap)
+                    else:
+                        socket.socket.shutdown(client.socket, socket.SHUT_WR)
+                    self.cluster[0].signal(signal.SIGCONT)
+                    client.socket.settimeout(60)
+                    self.assertEqual(len(json.loads(client.read())["locks"]), 1000)
 
     def test_the_environment_which_a_command_gets_too(self):
         inner = f"'{BATON}' status | head -n 1; '{BATON}' whoami"

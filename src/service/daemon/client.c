@@ -89,11 +89,15 @@ void client_ready(struct client *client)
 
 void client_answered(struct client *client)
 {
-	client->waiting = false;
+	client->waiting = client->wants_lock = false;
 	/* If the command was answered at once, serve_commands is still running and goes on by
 	 * itself. */
 	if (buffer_size(&client->input) > 0 && !client->serving)
 		client_ready(client);
+	if (client->half_closed_at != 0 && !client->closing) {
+		client->heard |= EPOLLRDHUP; /* read the end again, after the rest of the input */
+		client_ready(client);
+	}
 }
 
 void client_end(struct client *client)

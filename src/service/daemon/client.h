@@ -107,6 +107,7 @@ struct client {
 	/* The client's commands are being served, so a reply need not make it ready. */
 	bool serving;
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
+	bool wants_lock;    /* the last command is LOCK or ELECT */
 	bool asks_silent;   /* the last command is LEADER name SILENT */
 	bool lists_members; /* the last command is MEMBER LIST */
 	/* The number of the question to the voters that the last command waits for, an order or an
@@ -179,6 +180,10 @@ struct client {
 	 * locks; or its time to stop is over. */
 	bool quits;
 	bool gone; /* the other side, or the network, has closed the connection */
+	/* The connection is closed in both directions: nobody reads the client's replies. */
+	bool hung_up;
+	/* When it was seen that the client sends nothing more, while a command waited; 0: never. */
+	uint64_t half_closed_at;
 	/* Nobody reads the client's replies any more: they are discarded. The commands that it sent
 	 * before are still served. */
 	bool deaf;

@@ -134,7 +134,7 @@ size_t client_tls_read(struct client *client, char *room, size_t size)
 
 	if (got == 0 && tls_state(tls) == TLS_FAILED)
 		refuse(client, tls_problem(tls));
-	else if (got == 0 && tls_state(tls) == TLS_ENDED)
+	else if (got == 0 && tls_state(tls) == TLS_ENDED && !client_awaits_last(client))
 		client_end(client);
 	return got;
 }

@@ -282,10 +282,12 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 }
 
 /* Half-closed: the client sends nothing more but may still read replies. Its wait for a lock, if
- * any, ends. */
+ * any, ends. If another command waits, the end is heard again when that is answered. */
 static void hear_the_end(struct client *client)
 {
 	client->gone = true;
+	if (client_awaits_last(client))
+		return;
 	if (!client->waiting && buffer_size(&client->output) > 0) {
 		client_end(client);
 		return;
@@ -380,6 +382,7 @@ static void serve_events(struct client *client)
 	bool more = ends || (events & EPOLLIN) != 0;
 
 	client->heard = 0;
+	client->hung_up = client->hung_up || (events & (EPOLLHUP | EPOLLERR)) != 0;
 	while (more && !client->closing && !client->ending && !client->paused) {
 		size_t size = receive(client);
 		more = size > 0 && (ends || size == sizeof(client->daemon->inbox));
@@ -592,7 +595,8 @@ void clients_watch(struct daemon *daemon)
 			                 1000000000,
 			         who);
 			client_close(client);
-		} else if (client_is_overdue(client) || client_tls_is_late(client)) {
+		} else if (client_is_overdue(client) || client_tls_is_late(client) ||
+		           client_waits_too_long(client)) {
 			client_close(client);
 		} else {
 			watch_stuffed(client);

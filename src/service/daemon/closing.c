@@ -37,6 +37,15 @@ static void close_session(struct daemon *daemon, uint64_t session)
 		         (unsigned long long)((deadline - daemon->loop.now) / LOOP_MS));
 }
 
+bool client_awaits_last(struct client *client)
+{
+	if (!client->waiting || client->wants_lock || client->hung_up || client->deaf)
+		return false;
+	if (client->half_closed_at == 0)
+		client->half_closed_at = client->daemon->loop.now;
+	return true;
+}
+
 void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;

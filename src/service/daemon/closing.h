@@ -12,5 +12,9 @@ void client_close(struct client *client);
 /* Frees the closed clients. Call it at the end of a turn, when no event can refer to them any more.
  * Returns true if there were any. */
 bool clients_forget_closed(struct daemon *daemon);
+/* The client sends nothing more, but may still read replies. Returns true if the client must stay
+ * until its command is answered. The wait for a lock has no end that is known, and a client that
+ * sends nothing more could not give the lock back: it does not stay for that. */
+bool client_awaits_last(struct client *client);
 
 #endif

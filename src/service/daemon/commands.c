@@ -63,9 +63,10 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 		return under_way(client, BATON_ENOVIEW);
 	if (!read_patience(client, "LOCK name", a + 2, count - 2, &patience, &timeout_ns))
 		return true;
-	return under_way(client,
-	                 node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                           patience, timeout_ns, client->daemon->loop.now));
+	int error = node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
+	                      patience, timeout_ns, client->daemon->loop.now);
+	client->wants_lock = error == 0;
+	return under_way(client, error);
 }
 
 /* Reads a fence. If the argument is not one, replies so and returns false. */
@@ -102,9 +103,11 @@ static bool serve_elect(struct client *client, const struct resp_argument *a, ui
 		return under_way(client, BATON_ENOVIEW);
 	if (!read_patience(client, "ELECT name value", a + 3, count - 3, &patience, &timeout_ns))
 		return true;
-	return under_way(client, node_elect(client->daemon->node, client->session, a[1].bytes,
-	                                    a[1].size, a[2].bytes, a[2].size, patience, timeout_ns,
-	                                    client->daemon->loop.now));
+	int error =
+	        node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size, a[2].bytes,
+	                   a[2].size, patience, timeout_ns, client->daemon->loop.now);
+	client->wants_lock = error == 0;
+	return under_way(client, error);
 }
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)

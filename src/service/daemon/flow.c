@@ -147,3 +147,12 @@ bool client_never_reads(struct client *client)
 	return daemon->loop.now - client->slow_since >=
 	       daemon->options->client_timeout_ms * UINT64_C(1000000);
 }
+
+bool client_waits_too_long(const struct client *client)
+{
+	const struct daemon *daemon = client->daemon;
+
+	return client->half_closed_at != 0 && client->waiting &&
+	       daemon->loop.now - client->half_closed_at >=
+	               daemon->options->client_timeout_ms * UINT64_C(1000000);
+}

@@ -49,5 +49,8 @@ bool client_never_reads(struct client *client);
 /* Call it from time to time. Is the connection ending, and does the client read its last replies so
  * slowly that it would keep its locks for too long? */
 bool client_is_overdue(struct client *client);
+/* Call it from time to time. Has the client sent its last command long ago, and is that not answered
+ * yet? It would keep its locks for too long. */
+bool client_waits_too_long(const struct client *client);
 
 #endif
