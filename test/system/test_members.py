@@ -218,6 +218,25 @@ class Orders(unittest.TestCase):
             # There are four voters for a moment: n2 is added before another one makes room for it.
             until("n2 votes again, as one of three", lambda: "n2" in (now := voters(cluster[0])) and len(now) == 3)
 
+    def test_an_order_needs_one_verb_and_is_told_as_json(self):
+        cluster = self.cluster(3, "--allow", f"* admin uid:{os.geteuid()}")
+        self.addCleanup(cluster.end)
+        for node in cluster: # nobody may ask for the status by which Cluster.start sees that they serve
+            node.start()
+        until(lambda: f"they serve:\n{cluster.logs()}",
+              lambda: all(baton("status", "--ready", "-S", node.socket).returncode == 0 for node in cluster))
+
+        def ordered(*words):
+            done = baton("member", *words, "--json", "-S", cluster[0].socket)
+            self.assertEqual(done.returncode, 0, done)
+            return json.loads(done.stdout)
+
+        self.assertEqual(ordered("remove", "n9"), {"order": "remove", "name": "n9", "found": False, "gone": True, "votes": False})
+        self.assertEqual(ordered("remove", "n3"), {"order": "remove", "name": "n3", "found": True, "gone": True, "votes": True})
+        for words in (("invite", "n3"), ("demote", "n2"), ("promote", "n2")):
+            self.assertEqual(ordered(*words), {"order": words[0], "name": words[1], "found": None, "gone": None, "votes": None})
+        until("n3 is back", lambda: {member["name"]: member["incarnation"] for member in ordered("list")["members"]}.get("n3"))
+
     def test_bad_orders(self):
         with self.cluster(1) as cluster:
             node = cluster[0]

@@ -150,11 +150,14 @@ class Table(Nodes):
         node = self.node(f"mine lock uid:{ME}")
         for words in (("run", "x", "true"), ("run", "-n", "x", "true"), ("run", "-w", "1s", "x", "true"), ("lock", "x"),
                       ("elect", "x", "v", "--", "true"), ("elect", "mine", "v"), ("observe", "mine"), ("status",), ("status", "--json"),
-                      ("break", "mine", "--fence", "1"), ("drain",), ("member", "list"), ("member", "remove", "n1")):
+                      ("break", "mine", "--fence", "1"), ("drain",), ("member", "list"), ("member", "remove", "n1"), ("member", "remove", "n1", "--json"),
+                      ("member", "invite", "n1", "--json"), ("member", "promote", "n1"), ("member", "demote", "n1")):
             with self.subTest(words=words):
                 code, out, err = self.baton(node, *words)
                 self.assertEqual((code, out), (77, ""), err)
                 self.assertRegex(err, rf"^baton {words[0]}: .*this rule is missing: allow \S+ \w+ uid:{ME}\n$")
+                if words[0] == "member":
+                    self.assertIn(f"allow * {'status' if words[1] == 'list' else 'admin'} uid", err)
         for words, verb in ((("run", "x", "true"), "lock"), (("observe", "x"), "observe"), (("elect", "x", "v", "--", "true"), "elect")):
             self.assertIn(f"this rule is missing: allow x {verb} uid:{ME}\n", self.baton(node, *words)[2])
         self.assertEqual(self.baton(node, "run", "mine", "true"), (0, "", ""))

@@ -102,20 +102,36 @@ static const json_t *find_member(const json_t *answer, const char *name)
 	return NULL;
 }
 
-/* Tells whether a member, witness or voter has the name. Returns the exit code. */
-static int look_for(struct baton *baton, const char *name, bool *ret_there)
+/* What is known about an order; what is not known or does not apply is null. */
+struct outcome {
+	json_t *found; /* was there a member, witness or voter with the name? */
+	json_t *gone;  /* is it no member now? */
+	json_t *votes; /* does it still vote? */
+};
+
+/* Looks whether a member, witness or voter has the name. Returns the exit code. A user without
+ * permission is not told here, because the order names the rule that the user needs. */
+static int look_for(struct baton *baton, const char *name, struct outcome *outcome)
 {
 	int code = EXIT_HELD;
-	json_t *answer = ask_members(baton, &code);
+	char *text = NULL;
 
-	*ret_there = answer != NULL && find_member(answer, name) != NULL;
+	service_expect("member", SERVICE_ANSWER_S, "");
+	int error = baton_members(baton, &text);
+	service_answered();
+	if (error == BATON_EACCESS)
+		return EXIT_HELD;
+	json_t *answer = service_json("member", baton, error, text, &code);
+	if (answer != NULL)
+		outcome->found = json_boolean(find_member(answer, name) != NULL);
 	json_decref(answer);
 	return code;
 }
 
 /* Waits until the member is removed. A live member is told and leaves first; a silent member's
  * lease must end. The removed node may go on voting until another takes its place. */
-static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms)
+static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms,
+                              struct outcome *outcome)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
 	uint64_t until_ns = clock_boot_ns() + LEASES_MAX * lease_ms * 1000000;
@@ -130,9 +146,8 @@ static int wait_until_removed(struct baton *baton, const char *name, uint64_t le
 		bool there = member != NULL &&
 		             json_integer_value(json_object_get(member, "incarnation")) != 0;
 		json_decref(answer);
-		if (!there && votes)
-			printf("%s still votes, until another member with --data takes its place\n",
-			       name);
+		outcome->gone = json_boolean(!there);
+		outcome->votes = json_boolean(votes);
 		if (!there)
 			return EXIT_HELD;
 		nanosleep(&pause, NULL);
@@ -165,11 +180,28 @@ static size_t find_order(const char *verb)
 	return i;
 }
 
-static int give_order(struct baton *baton, const char *verb, const char *name, uint64_t lease_ms)
+static void tell_outcome(size_t order, const char *name, const struct outcome *outcome, bool json)
+{
+	if (json) {
+		print_json(json_pack("{s:s, s:s, s:O, s:O, s:O}", "order", orders[order].verb,
+		                     "name", name, "found", outcome->found, "gone", outcome->gone,
+		                     "votes", outcome->votes));
+		return;
+	}
+	if (json_is_false(outcome->gone)) /* stderr says so */
+		return;
+	if (json_is_true(outcome->votes))
+		printf("%s still votes, until another member with --data takes its place\n", name);
+	printf("%s %s\n", name, orders[order].done);
+}
+
+static int give_order(struct baton *baton, const char *verb, const char *name, uint64_t lease_ms,
+                      bool json)
 {
 	size_t order = find_order(verb);
-	bool removes = strcmp(verb, "remove") == 0, there = true;
-	int code = removes ? look_for(baton, name, &there) : EXIT_HELD;
+	bool removes = strcmp(verb, "remove") == 0;
+	struct outcome outcome = {json_null(), json_null(), json_null()};
+	int code = removes ? look_for(baton, name, &outcome) : EXIT_HELD;
 
 	if (code != EXIT_HELD)
 		return code;
@@ -181,15 +213,15 @@ static int give_order(struct baton *baton, const char *verb, const char *name, u
 		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;
 	}
 	/* The name may be that of a node which has left, or it may be mistyped. */
-	if (!there)
+	if (json_is_false(outcome.found))
 		fprintf(stderr,
 		        "baton member: no member or voter has this name now; a node that comes "
 		        "with the name '%s' is kept out\n",
 		        name);
 	if (removes)
-		code = wait_until_removed(baton, name, lease_ms);
-	if (code == EXIT_HELD)
-		printf("%s %s\n", name, orders[order].done);
+		code = wait_until_removed(baton, name, lease_ms, &outcome);
+	if (code == EXIT_HELD || code == EXIT_LIMIT)
+		tell_outcome(order, name, &outcome, json);
 	return code;
 }
 
@@ -319,7 +351,7 @@ static int speak(const struct member_words *words)
 		code = invite(baton, words->valid_ms != 0 ? words->valid_ms : VALID_MS,
 		              words->json);
 	else if (code == 0)
-		code = give_order(baton, words->verb, words->name, lease_ms);
+		code = give_order(baton, words->verb, words->name, lease_ms, words->json);
 	baton_close(baton);
 	return code;
 }

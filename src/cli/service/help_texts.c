@@ -99,11 +99,11 @@ const struct help_text service_helps[] = {
          "  b$ baton node --name b ... --join 10.0.0.1:7440\n"},
         {"member",
          "usage: baton member list [--json]\n"
-         "       baton member remove NAME\n"
+         "       baton member remove NAME [--json]\n"
          "       baton member invite [--for TIME] [--json]\n"
-         "       baton member invite NAME\n"
-         "       baton member promote NAME\n"
-         "       baton member demote NAME\n"
+         "       baton member invite NAME [--json]\n"
+         "       baton member promote NAME [--json]\n"
+         "       baton member demote NAME [--json]\n"
          "       baton member rescue --data DIR [--yes] [--json]\n"
          "\n"
          "List the members; remove, promote or demote one; invite a node; or rescue a\n"

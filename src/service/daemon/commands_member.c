@@ -325,7 +325,8 @@ void members_answered(struct daemon *daemon, const struct member_effect *effect)
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	bool lists = count == 2 && argument_is(&a[1], "LIST");
-	if (!permission_somewhere(client, lists ? VERB_STATUS : VERB_ADMIN, NULL))
+	/* An administrator must see whether a node that it removes is gone. */
+	if (!permission_somewhere(client, lists ? VERB_STATUS | VERB_ADMIN : VERB_ADMIN, NULL))
 		return true;
 	if (lists) {
 		/* Only the members matter here, and no lock. */

@@ -68,13 +68,13 @@ bool permission_for(struct client *client, unsigned verbs, const struct resp_arg
 	               &lock));
 }
 
-bool permission_somewhere(struct client *client, enum verb verb,
+bool permission_somewhere(struct client *client, unsigned verbs,
                           const struct resp_argument *pattern)
 {
 	const struct rules *rules = permission_rules(client);
 	struct object locks = {.pattern = true};
 
-	if (rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verb) != 0)
+	if (rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verbs) != 0)
 		return true;
 	if (pattern != NULL && !is_name(client, pattern))
 		return false;
@@ -82,7 +82,8 @@ bool permission_somewhere(struct client *client, enum verb verb,
 		locks.text = pattern->bytes;
 		locks.size = pattern->size;
 	}
-	return refuse(client, verb, &locks);
+	/* Two verbs allow MEMBER LIST. If neither is allowed, the refusal names "status". */
+	return refuse(client, (verbs & VERB_STATUS) != 0 ? VERB_STATUS : (enum verb)verbs, &locks);
 }
 
 bool permission_sees_all(const struct client *client)

@@ -18,9 +18,9 @@ const struct rules *permission_rules(const struct client *client);
  * for "observe", if that is among the verbs, otherwise one for the only verb. If no lock can have
  * this name, tells the client that instead. */
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name);
-/* Is the verb allowed for at least one lock? If not, tells the client which rule is missing: one
- * for the pattern that it asks about (NULL: all locks). */
-bool permission_somewhere(struct client *client, enum verb verb,
+/* Is one of the verbs allowed for at least one lock? If not, tells the client which rule is missing:
+ * one for the pattern that it asks about (NULL: all locks). */
+bool permission_somewhere(struct client *client, unsigned verbs,
                           const struct resp_argument *pattern);
 
 /* Does a STATUS for this client show every lock? Only then may the client be told figures that
