@@ -499,9 +499,9 @@ class Files(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def refused(self, *words):
+    def refused(self, *words, stdin=subprocess.DEVNULL):
         done = subprocess.run([BATON, "node", "--name", "n1", "--socket", self.path("socket"), *words], capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
+                              stdin=stdin, timeout=PATIENCE, check=False)
         self.assertIn(done.returncode, (1, 2), done.stderr)
         return done.stderr
 
@@ -607,6 +607,17 @@ class Files(unittest.TestCase):
         self.assertIn("--config 'nowhere': No such file or directory", self.refused("--config", "nowhere"))
         os.symlink("loop", self.path("loop"))
         self.assertIn("Too many levels of symbolic links", self.refused("--config", self.path("loop")))
+
+    def test_what_is_open_and_has_no_path(self):
+        for option in ("--config", "--tls-ca"):
+            words = (option, "/dev/stdin") if option == "--config" else (option, "/dev/stdin", "--tls-cert", "x", "--tls-key", "x")
+            self.assertIn(f"{option} '/dev/stdin' is not a regular file but a pipe: give a file that only its owner can write\n",
+                          self.refused(*words, stdin=subprocess.PIPE))
+            with tempfile.TemporaryFile() as removed:
+                self.assertIn(f"{option} '/dev/stdin' was removed", self.refused(*words, stdin=removed))
+        with open(self.conf(), encoding="ascii") as conf:
+            os.chmod(conf.name, 0o666)
+            self.assertIn("--config '/dev/stdin' can be written by others (mode 0666)", self.refused("--config", "/dev/stdin", stdin=conf))
 
     def test_a_folder_on_the_way_that_others_can_write(self):
         """Users who can write to a folder can replace what is in it, unless the folder is

@@ -21,6 +21,14 @@ struct way {
 
 static int fails(const struct way *way, int error)
 {
+	struct stat found;
+
+	/* A link of /proc leads to an open file whatever its text says: /dev/stdin, for example. */
+	if (error == ENOENT && stat(way->path, &found) == 0)
+		return problem_set(way->problem,
+		                   "%s '%.200s' was removed, so nobody can tell whether others "
+		                   "could change it: give a file that is there",
+		                   way->what, way->path);
 	return problem_set(way->problem, "%s '%.200s': %s", way->what, way->path, strerror(error));
 }
 
@@ -81,11 +89,28 @@ static int judge_folder(const struct way *way, const char *folder, const struct 
 	                   way->what, way->path, folder, found->st_mode & 07777U);
 }
 
+static const char *kind_of(mode_t mode)
+{
+	return S_ISFIFO(mode)   ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+	       : S_ISDIR(mode)  ? "a folder"
+	       : S_ISREG(mode)  ? "a regular file"
+	                        : "a device";
+}
+
+static int judge_kind(const struct way *way, mode_t type, const struct stat *found)
+{
+	if ((found->st_mode & S_IFMT) == type)
+		return 0;
+	return problem_set(way->problem, "%s '%.200s' is not %s but %s%s", way->what, way->path,
+	                   kind_of(type), kind_of(found->st_mode),
+	                   type == S_IFREG ? ": give a file that only its owner can write" : "");
+}
+
 static int judge_end(const struct way *way, mode_t type, const struct stat *found)
 {
-	if ((found->st_mode & S_IFMT) != type)
-		return problem_set(way->problem, "%s '%.200s' is not a %s", way->what, way->path,
-		                   type == S_IFDIR ? "folder" : "regular file");
+	if (judge_kind(way, type, found) != 0)
+		return -1;
 	if ((found->st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		return problem_set(
 		        way->problem,
@@ -127,6 +152,9 @@ int ownership_judge(const char *path, mode_t type, const char *what, struct prob
 
 	if (path[0] == '\0')
 		return fails(&way, ENOENT);
+	/* The way to a pipe (/dev/fd/63) cannot be followed. */
+	if (stat(path, &found) == 0 && judge_kind(&way, type, &found) != 0)
+		return -1;
 	if (path[0] != '/' && getcwd(folder, sizeof(folder)) == NULL)
 		return fails(&way, errno);
 	int size = snprintf(way.rest, sizeof(way.rest), "%s/%s", folder, path);
