@@ -44,6 +44,9 @@ char *html_number(double number, char ret_text[HTML_NUMBER_SIZE])
 		size_t length = strlen(ret_text);
 		while (length > 1 && ret_text[length - 1] == '0')
 			ret_text[--length] = '\0';
+		/* Nothing is left of the decimals: the number has rounded to 0, or is 0. */
+		if (ret_text[length - 1] == '.' || ret_text[length - 1] == '-')
+			memcpy(ret_text, "0", sizeof("0"));
 	}
 	return ret_text;
 }

@@ -13,7 +13,7 @@ void html_text(const char *text, FILE *file);
 void html_asset(const char *name, FILE *file);
 
 /* Writes a number with four significant digits; from 1000 on, rounded to a whole number; below
- * 0.001, with six decimals: 0.8384, 126.5, 65536. NAN becomes "–". Returns `ret_text`. */
+ * 0.001, with six decimals: 0.8384, 126.5, 65536, 0.00025. NAN becomes "–". Returns `ret_text`. */
 enum { HTML_NUMBER_SIZE = 40 };
 char *html_number(double number, char ret_text[HTML_NUMBER_SIZE]);
 
