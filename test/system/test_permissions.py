@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import documents
 from baton import BATON
 from certificates import Certificates
 from cluster import Cluster, free_port, until
@@ -599,6 +600,26 @@ class Files(unittest.TestCase):
             os.chown(conf, 61001, 0)
             self.assertIn(f"the file '{conf}' belongs to uid 61001: its owner must be root or the node's user, uid 0",
                           self.refused("--config", conf))
+
+    def test_a_volume_that_a_group_can_write(self):
+        """As fsGroup of Kubernetes makes it. doc/operating.md quotes the refusals."""
+        conf, volume, told = self.conf(), self.path("volume"), (documents.ROOT / "doc/operating.md").read_text(encoding="utf-8")
+        os.chmod(conf, 0o664)
+        os.mkdir(volume)
+        os.chmod(volume, 0o2775)
+        for words, quoted in ((("--config", conf), "/etc/baton.conf"), (("--data", volume), "/data")):
+            self.assertIn("    " + self.refused(*words).replace(words[1], quoted), told)
+        data = os.path.join(volume, "baton")
+        before = os.umask(0o002)
+        try:
+            for _ in range(2): # the node makes it, and comes back to it
+                self.works("--name", "n1", "--data", data)
+        finally:
+            os.umask(before)
+        for name in (".", *os.listdir(data)): # without OnRootMismatch
+            path = os.path.join(data, name)
+            os.chmod(path, os.stat(path).st_mode | 0o060)
+        self.assertIn(f"--data '{data}' can be written by others (mode 2760): chmod go-w it", self.refused("--data", data))
 
     def test_what_is_no_file(self):
         os.mkfifo(self.path("pipe"), 0o600)
