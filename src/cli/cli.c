@@ -32,8 +32,8 @@ static int unknown_option(const char *given, const struct option *options, struc
 	return '?';
 }
 
-/* Is this an abbreviated option? getopt_long accepts abbreviations, but we refuse them: a script
- * that uses one would break as soon as a new option begins with the same letters. */
+/* Is this anything but the full name of an option? getopt_long accepts abbreviations, too, but we
+ * refuse them: a script that uses one would break as soon as a new option begins with the same letters. */
 static bool is_abbreviated(const char *word, const struct option *options)
 {
 	size_t length = strcspn(word + 2, "=");

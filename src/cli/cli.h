@@ -117,8 +117,8 @@ void announce_work(const char *command, double messages, const char *less);
 void warn_of_order(const char *command, const struct setup *setup);
 
 /* From now on Ctrl-C (SIGINT) or SIGTERM only sets the flag that this returns, so that the command
- * can report what it has found so far and end files with a whole line. A second one ends the
- * program at once. A signal that was ignored when the program started stays ignored. */
+ * can report what it has found so far and end files with a whole line. A second signal of
+ * the same kind ends the program at once. A signal that was ignored when the program started stays ignored. */
 const volatile sig_atomic_t *watch_for_interrupt(void);
 /* If a signal has come, ends the program by that signal, so that the parent process sees that it
  * was interrupted. */

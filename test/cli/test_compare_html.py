@@ -395,7 +395,7 @@ class Contract(unittest.TestCase):
                  "No plot of “Bytes for an entry”: no algorithm of mutual exclusion was measured."),
                 ("--nodes 3,6 --topology ring --algorithms lamport,helary",
                  ["messages-light", "messages-heavy", "waiting-response", "waiting-sync", "bytes-light", "bytes-heavy"],
-                 "at 6 nodes: topology 'ring' is not a complete graph, as is needed by lamport")):
+                 "at 6 nodes, because topology 'ring' is not a complete graph: lamport")):
             made = Made("--nodes 2,4" if "--nodes" not in words else "", words, SMALL)
             self.assertEqual(list(made.plots()), plots, words)
             self.assertIn(sentence, "".join(made.by_id("left-out").itertext()))

@@ -103,8 +103,8 @@ static uint32_t read_letters(const struct automaton *automaton, uint32_t at, con
 	return at;
 }
 
-/* True if some continuation makes a word after `a` in the first automaton, but none, with `tail`,
- * after `b` in the second. */
+/* True if there are letters that lead from `a` to an end in the first automaton, while the same
+ * letters and then `tail` do not lead from `b` to an end in the second. */
 static bool part_ways(const struct automaton *one, uint32_t a, const struct automaton *other,
                       uint32_t b, const char *tail)
 {

@@ -129,7 +129,7 @@ static void print_cell(const struct column *column, const char *text, bool last)
 		putchar(' ');
 }
 
-/* A group's heading starts over its first column and may extend to the next group. */
+/* A group's heading begins above the group's first column and may be as wide as the group. */
 static void print_groups(const struct text_table *table)
 {
 	int pending = 0;

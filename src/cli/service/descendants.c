@@ -375,7 +375,7 @@ static pid_t number_limit(void)
 /*
  * Lists the children of this process by trying pids. (Grandchildren become children when their
  * parents have ended.) The pids that were given since this process began are tried first; they may
- * have begun again at 1. If no child is found among them, except spared ones, the other pids are
+ * have begun again with small ones. If no child is found among them, except spared ones, the other pids are
  * tried, because the pids may have gone through their whole range since then. To try all pids takes
  * seconds where there can be four million. So if a child has ended, the others are not tried yet:
  * the caller first reaps that child, and often no child is left then.

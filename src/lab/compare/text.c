@@ -98,7 +98,7 @@ static bool is_alike(const struct comparison *comparison, const struct compare_l
 	return true;
 }
 
-/* Writes a text like "at 3, 5 nodes: topology 'ring' is not a complete graph, as is needed by". */
+/* Writes a text like "at 3, 5 nodes, because topology 'ring' is not a complete graph:". */
 static void write_unsuited(const struct comparison *comparison, const struct compare_left_out *left,
                            FILE *line)
 {
@@ -113,12 +113,13 @@ static void write_unsuited(const struct comparison *comparison, const struct com
 		first = false;
 	}
 	if (left->needs == GRAPH_STAR)
-		fprintf(line, " nodes: in topology '%s' node 1 is not linked to all others",
+		fprintf(line,
+		        " nodes, because node 1 is not linked to all others in topology '%s':",
 		        left->subject->topology);
 	else
-		fprintf(line, " nodes: topology '%s' is not a %s graph", left->subject->topology,
+		fprintf(line,
+		        " nodes, because topology '%s' is not a %s graph:", left->subject->topology,
 		        graph_class_name(left->needs));
-	fputs(", as is needed by", line);
 }
 
 char *compare_left_out_text(const struct comparison *comparison, size_t index)

@@ -46,7 +46,8 @@ struct tie {
 	bool wanted;            /* a view needs this tie */
 	bool stalled;           /* the node has no room for the peer's next frame yet */
 	bool congested;         /* many bytes wait for the peer, so the node sends it no events */
-	/* When to dial again; NODE_NEVER: the peer is connected, being dialled, or dials us. */
+	/* When to dial again; NODE_NEVER: no view needs the tie, or the peer is connected, is being
+	 * dialled, or dials us. */
 	uint64_t redial_at;
 	uint64_t backoff_ns;
 	/* Bytes of all lines of this tie, handshakes included. */

@@ -80,8 +80,9 @@ static int resolve(const struct web_words *words, struct server_options *ret_opt
 	if (!allowed)
 		return problem_set(
 		        problem,
-		        "--listen '%.60s': without TLS, other hosts could read what it serves: "
-		        "listen on loopback with a proxy in front, or give --insecure",
+		        "--listen '%.60s': other hosts could connect there, and the page has "
+		        "neither TLS nor a password. Listen on loopback behind a proxy, or "
+		        "give --insecure",
 		        words->host);
 	return 0;
 }
