@@ -542,6 +542,25 @@ class Stay(unittest.TestCase):
                 waiter.close()
                 operator.close()
 
+    def test_it_counts_although_the_node_was_stopped_until_the_time_was_over(self):
+        """What came meanwhile is read before the lock is taken."""
+        with Cluster(1, "--lease", "1s") as cluster:
+            holder, waiter, operator = (cluster[0].client() for _ in range(3))
+            self.assertEqual(holder.call("CLIENT", "GRACE", 300), "OK")
+            fence = holder.call("LOCK", "x")
+            waiter.send("LOCK", "x")
+            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+            cluster[0].signal(signal.SIGSTOP)
+            holder.send("CLIENT", "STAY")
+            time.sleep(0.6) # the grace and the margin are 0.4 s
+            cluster[0].signal(signal.SIGCONT)
+            self.assertEqual(holder.read(), "OK")
+            self.assertTrue(waiter.quiet(0.5))
+            holder.close()
+            self.assertGreater(waiter.read(), fence)
+            waiter.close()
+            operator.close()
+
     def test_it_is_shown_who_cannot_stop(self):
         with Cluster(2) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             fence = holder.call("LOCK", "x")

@@ -166,6 +166,9 @@ struct client {
 	/* How long the client needs to stop after losing a lock; 0: others get the lock at once. */
 	uint64_t grace_ms;
 	struct loop_timer grace; /* when the client's time to stop is over */
+	/* How many turns the client gets at most before others can have the locks that it has lost,
+	 * because its time to stop is over; 0: it is not over. */
+	uint32_t last_turns;
 	/* The client was told that it lost a lock, and has until `grace` to stop. */
 	bool told_lost;
 	/* CLIENT STAY: the client cannot stop, so a lost lock stays with it while it is

@@ -29,6 +29,8 @@ enum {
 	CLOCK_OUTPUT = 512,
 	/* The most reads of a client's socket after its other side is gone. */
 	DEAF_READS_MAX = 32,
+	/* The most turns of a client after its time to stop is over. */
+	LAST_TURNS_MAX = 8,
 };
 
 /* --- writing --- */
@@ -431,6 +433,30 @@ static void serve_turn(struct client *client)
 		serve_events(client);
 }
 
+/* Lets others have the locks that the client has lost, because its time to stop is over, unless it
+ * said CLIENT STAY or released them in time. Called after a turn of the client. */
+static void end_grace(struct client *client)
+{
+	/* A client that sends without a pause must not keep its locks by that. */
+	if ((client->ready || client->heard != 0) && --client->last_turns > 0)
+		return;
+	client->last_turns = 0;
+	/* Effects of this turn may take another lock from the client. Then its time to stop begins
+	 * again, for both locks. */
+	effects_do(client->daemon);
+	if (client->closing || client->in_lost || client->stays || !client->told_lost ||
+	    loop_timer_is_set(&client->grace))
+		return;
+	log_line(LEVEL_WARNING,
+	         "a client that lost a lock did not stop within %llu ms: others can have the lock",
+	         (unsigned long long)client_time_to_stop_ms(client));
+	client->told_lost = false;
+	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
+		return; /* the client holds another lock, which was not taken away */
+	client->quits = true;
+	client_close(client);
+}
+
 bool clients_serve_next(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
@@ -448,7 +474,10 @@ bool clients_serve_next(struct daemon *daemon)
 	else if (daemon->loop.now >= clients->turns_until)
 		return false;
 	struct user_place *place = users_next(&clients->users);
-	serve_turn((struct client *)((char *)place - offsetof(struct client, place)));
+	struct client *client = (struct client *)((char *)place - offsetof(struct client, place));
+	serve_turn(client);
+	if (client->last_turns > 0)
+		end_grace(client);
 	return true;
 }
 
@@ -470,23 +499,17 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 
 /* --- new connections --- */
 
+/* This node may have been stopped for a while, and CLIENT STAY may be among the commands that came
+ * meanwhile and were not read. So they are served before others can have the client's locks. */
 static void on_grace_over(struct loop_timer *timer)
 {
 	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
-	/* Effects of this turn may take another lock from the client. Then its time to stop begins
-	 * again, for both locks. */
-	effects_do(client->daemon);
-	if (client->in_lost || client->closing)
+	if (client->closing)
 		return;
-	log_line(LEVEL_WARNING,
-	         "a client that lost a lock did not stop within %llu ms: others can have the lock",
-	         (unsigned long long)client_time_to_stop_ms(client));
-	client->told_lost = false;
-	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
-		return; /* the client holds another lock, which was not taken away */
-	client->quits = true;
-	client_close(client);
+	client->last_turns = LAST_TURNS_MAX;
+	client->heard |= EPOLLIN;
+	client_turn(client);
 }
 
 struct client *client_make(struct daemon *daemon, int fd)
