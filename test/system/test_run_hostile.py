@@ -121,6 +121,24 @@ class Slow(HostileTest):
         self.assertEqual(run.wait(PATIENCE), 76)
 
 
+class Many(HostileTest):
+    lease = "3s" # the grace is 750 ms
+
+    def test_while_the_guardian_is_stopped(self):
+        """To end so many processes may take longer than the margin. So the node must keep the lock, and is told so before the grace is
+        over."""
+        run = self.start("run", "x", "sh", "-c", f"trap '' TERM; echo $$; exec {HOSTILE} wide 5000")
+        command = int(run.stdout.readline())
+        until("it is ready", lambda: run.stdout.readline() == "ready\n")
+        os.kill(stat_of(command)[1], signal.SIGSTOP)
+        self.break_it(run, command)
+        until("the node knows", lambda: "cannot stop what it runs, or not in time" in self.node.log())
+        self.assertTrue(is_alive(command))
+        self.assertEqual(self.run_baton("run", "x", "true")[0], 0)
+        self.assertEqual(self.commands("x"), [])
+        self.assertEqual(run.wait(PATIENCE), 76)
+
+
 class WithoutMemory(HostileTest):
     lease, words = "40s", ("--grace", "500ms") # the node waits for 4.5 s
 

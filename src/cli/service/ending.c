@@ -1,11 +1,13 @@
 #include "ending.h"
 
 #include "clock.h"
+#include "must.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Pauses before the next round. Another round is needed because a process may have forked in
@@ -14,6 +16,10 @@ enum { PAUSE_MS_MIN = 1, PAUSE_MS_URGENT = 8, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSE
 
 /* Nothing is left when this many rounds in a row have found no process and reaped no child. */
 enum { NONE_SEEN_MAX = 3 };
+
+/* Looking at all processes once must take less than the margin divided by this. Otherwise the
+ * margin may be too short for the processes to end. */
+enum { LOOKS_PER_MARGIN = 10 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 {
@@ -122,12 +128,37 @@ static bool can_stay(const struct ending *ending)
 	return reason != NULL && (strcmp(reason, "broken") == 0 || strcmp(reason, "leaving") == 0);
 }
 
-void ending_stay(struct ending *ending)
+/* Asks the node, once, to keep the lost lock, if the node can do that. */
+static void stay(struct ending *ending)
 {
 	if (ending->late || ending->stays || !can_stay(ending))
 		return;
 	ending->late = true;
 	baton_stay(ending->holding->baton);
+}
+
+/* Returns the processor time that this process has used. */
+static int64_t processor_ms(void)
+{
+	struct timespec used;
+
+	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);
+	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+struct descendants ending_look(const struct ending *ending, pid_t except, int64_t *ret_ms)
+{
+	int64_t before_ms = processor_ms();
+	struct descendants left = descendants_left(ending->spared, except);
+
+	*ret_ms = processor_ms() - before_ms;
+	return left;
+}
+
+void ending_stay_if_many(struct ending *ending, int64_t look_ms)
+{
+	if (look_ms > holding_margin_ms(ending->holding) / LOOKS_PER_MARGIN)
+		stay(ending);
 }
 
 /* Asks the node to keep the lost lock, if processes that were killed need so long to end that the
@@ -141,7 +172,7 @@ static void stay_if_late(struct ending *ending)
 	 * before: there may be too many of them. */
 	if (!ending->ended && process_parent(ending->command) == getpid())
 		kill(-ending->command, SIGKILL);
-	ending_stay(ending);
+	stay(ending);
 }
 
 bool ending_round(struct ending *ending)

@@ -39,9 +39,13 @@ struct ending {
  * and after `pause_ms` at the latest. */
 bool ending_round(struct ending *ending);
 
-/* Call it if the processes may need so long to end that the margin is too short. Asks the node, once,
- * to keep the lost lock, if the node can do that. */
-void ending_stay(struct ending *ending);
+/* Does what descendants_left does, and returns how much processor time that took. */
+struct descendants ending_look(const struct ending *ending, pid_t except, int64_t *ret_ms);
+
+/* Asks the node, once, to keep the lost lock, if a look at the processes took so long that the margin
+ * may be too short for them to end: this takes several times as long. Does nothing if the node cannot
+ * keep the lock. */
+void ending_stay_if_many(struct ending *ending, int64_t look_ms);
 
 /* Call it if a process may not be sent a signal. Prints that, and if the lock was lost, asks the
  * node to keep it. */

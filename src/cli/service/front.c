@@ -440,7 +440,9 @@ static int replace_guardian(struct front *front)
 	            holding->words->name, (unsigned long long)holding->fence, (int)front->guardian);
 	/* Kill the guardian last: when it ends, the kernel kills the command. */
 	while (clock_boot_ns() < until_ns) {
-		struct descendants left = descendants_left(&front->spared, front->guardian);
+		int64_t look_ms;
+		struct descendants left = ending_look(&front->ending, front->guardian, &look_ms);
+		ending_stay_if_many(&front->ending, look_ms);
 		if (left.refused != 0)
 			ending_refused(&front->ending, left.refused, "SIGTERM");
 		if (left.count == 0)

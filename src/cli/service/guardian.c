@@ -15,16 +15,11 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How many milliseconds pass between two attempts to wake `baton run`, and how many attempts the
  * guardian makes when it ends. */
 enum { WAKE_MS = 5, WAKES_MAX = 100 };
-
-/* Looking at all processes once must take less than the margin divided by this. Otherwise the
- * margin may be too short for the processes to end. */
-enum { LOOKS_PER_MARGIN = 10 };
 
 struct guardian {
 	struct holding *holding;
@@ -205,15 +200,6 @@ static void on_channel(struct guardian *guardian)
 	}
 }
 
-/* Returns the processor time that this process has used. */
-static int64_t processor_ms(void)
-{
-	struct timespec used;
-
-	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0);
-	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
-}
-
 static void stop_command(struct guardian *guardian)
 {
 	struct holding *holding = guardian->holding;
@@ -233,18 +219,15 @@ static void stop_command(struct guardian *guardian)
 	 * Do it now, not when the grace is over, because the node has to know in time. And do it
 	 * before any process ends: a process that loses its parent while the others are read can be
 	 * missed. */
-	int64_t before_ms = processor_ms();
-	pid_t refused = descendants_left(guardian->ending.spared, 0).refused;
-	int64_t look_ms = processor_ms() - before_ms;
+	int64_t look_ms;
+	pid_t refused = ending_look(&guardian->ending, 0, &look_ms).refused;
 	if (!signal_command(guardian, SIGTERM))
 		refused = guardian->ending.command;
 	signal_command(guardian,
 	               SIGCONT); /* otherwise a stopped command could not act on SIGTERM */
 	/* Killing all processes takes about as long as looking at them, so begin earlier by that
-	 * time. The processes need several times as much to end. If the margin is too short for
-	 * that, the node must not grant the lock when the grace is over. */
-	if (look_ms > holding_margin_ms(holding) / LOOKS_PER_MARGIN)
-		ending_stay(&guardian->ending);
+	 * time. */
+	ending_stay_if_many(&guardian->ending, look_ms);
 	int64_t stop_ms = holding_time_to_stop_ms(holding) - look_ms;
 	if (stop_ms < 0)
 		stop_ms = 0;
