@@ -10,8 +10,8 @@ import unittest
 
 from baton import BATON
 from certificates import Certificates
-from cluster import Cluster, Node, environment, free_port, until
-from resp import Client, Closed
+from cluster import SANITIZED, Cluster, Node, environment, free_port, until
+from resp import Client, Closed, encode
 
 LEASE_S = 2
 ATTEMPTS = 4
@@ -284,6 +284,53 @@ class AnotherLease(unittest.TestCase):
                     cluster.ready()
                 finally:
                     cluster.end()
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer must be the first library")
+class StandsStill(unittest.TestCase):
+    """A node stands still where it reads a clock (standstill.c), until others have the locks that it could grant."""
+    names = [f"x{number}" for number in range(50)]
+
+    def check(self, cluster, stands, reading):
+        node = cluster[0]
+        until("it serves", node.serves)
+        with node.client() as client: # afterwards no lock has to be asked for elsewhere
+            for name in self.names:
+                self.assertIsInstance(client.call("LOCK", name), int)
+                self.assertEqual(client.call("UNLOCK", name), 1)
+        with node.client() as first, node.client() as late, cluster[1].client() as heir:
+            first.call("PING")
+            late.call("PING")
+            node.signal(signal.SIGSTOP) # both are served in one turn of its loop
+            first.send("PING", f"stand still {reading}\n")
+            late.send_bytes(b"".join(encode("LOCK", name) for name in self.names))
+            node.signal(signal.SIGCONT)
+            until("it stands still", lambda: os.path.exists(stands))
+            heir.send_bytes(b"".join(encode("LOCK", name) for name in self.names))
+            fences = [heir.read() for _ in self.names]
+            os.unlink(stands)
+            with node.client() as client: # when it answers, what it granted was written
+                client.call("PING")
+            late.socket.settimeout(0.1)
+            granted = []
+            try:
+                while len(granted) < len(self.names) and isinstance(fence := late.read(), int):
+                    granted.append(fence)
+            except (Closed, TimeoutError):
+                pass
+            self.assertTrue(all(fence < other for fence, other in zip(granted, fences)), (granted, fences))
+            return len(granted)
+
+    def test_it_grants_one_lock_at_most_as_if_its_lease_were_valid(self):
+        cluster = Cluster(3, "--lease", f"{LEASE_S}s")
+        stands = os.path.join(cluster.folder, "stands")
+        cluster[0].env = {"LD_PRELOAD": os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "standstill.so"),
+                          "STANDSTILL": stands}
+        with cluster:
+            # The turn of the second client begins with five readings: the beginning of the turn, and four of the lease clock. The
+            # sixth follows its first command. After each time the others wait longer before they let the node join again.
+            granted = {reading: self.check(cluster, stands, reading) for reading in (1, 5, 6)}
+        self.assertLessEqual(max(granted.values()), 1, granted)
 
 
 if __name__ == "__main__":
