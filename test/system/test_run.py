@@ -539,6 +539,17 @@ class Losing(ServiceTest):
         self.assertEqual(self.run_baton("run", "-w", "60s", "x", "sh", "-c", script)[:2], (0, "alone\n"))
         self.assertEqual(run.wait(PATIENCE), 76)
 
+    def test_nor_if_somebody_has_removed_the_socket_of_the_killed_node(self):
+        """As a script may do that starts a daemon."""
+        run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+        command = int(run.stdout.readline())
+        self.lose("killed", run)
+        os.unlink(self.node.socket)
+        self.node.start()
+        script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+        self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+        self.assertEqual(run.wait(PATIENCE), 76)
+
     def test_nor_if_one_that_was_started_between_has_ended_early(self):
         def fail():
             with socket.socket() as taken:

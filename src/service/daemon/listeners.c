@@ -336,7 +336,8 @@ static int open_unix_locked(struct daemon *daemon)
 		return -1;
 	}
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (lstat(path, &stat) == 0) {
+	bool left = lstat(path, &stat) == 0;
+	if (left) {
 		if (!S_ISSOCK(stat.st_mode)) {
 			log_line(LEVEL_ERROR, "--socket: '%s' exists and is not a socket", path);
 			return -1;
@@ -348,11 +349,15 @@ static int open_unix_locked(struct daemon *daemon)
 			         path);
 			return -1;
 		}
-		/* Commands started under the killed node stop within that node's lease. */
-		uint64_t old_ms = lease_note_read(path);
+		unlink(path);
+	}
+	/* A node that ends by itself leaves neither its socket nor its note. Commands started under
+	 * one that was killed stop within its lease. Somebody may have removed the socket since, as
+	 * scripts that start daemons do. */
+	uint64_t old_ms = lease_note_read(path);
+	if (left || old_ms != 0) {
 		lease_ms = old_ms > lease_ms ? old_ms : lease_ms;
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
-		unlink(path);
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(
