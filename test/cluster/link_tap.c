@@ -159,8 +159,8 @@ static const char *read_post(const struct tap_wire *wire, const uint8_t *record)
 	return "a record comes that a post never carries";
 }
 
-/* Returns the size of the next whole record, or 0 if it has not arrived yet; or what is wrong with
- * it. */
+/* Checks the next record and returns its size, or 0 if it has not arrived completely. Sets
+ * *ret_wrong if something is wrong with the record. */
 static size_t read_next(const struct tap_wire *wire, const char **ret_wrong)
 {
 	struct tap *tap = wire->tap;

@@ -596,7 +596,7 @@ class Limits(unittest.TestCase):
                     greedy[-1].send_bytes(data)
                     size += len(data)
                 until("the first one has heard", lambda first=greedy[0]: unread(first.socket) > 0)
-                self.assertIn("too many bytes of commands of this user are incomplete or wait", greedy[0].read())
+                self.assertIn("this user has sent too many bytes of commands that are incomplete or not served yet", greedy[0].read())
                 self.assertTrue(greedy[0].closed())
                 if not SANITIZED:
                     self.assertLess(node.rss_kb(), 300 << 10)

@@ -104,7 +104,8 @@ static struct setup make(const char *algorithm, const char *topology, uint32_t n
 	return setup;
 }
 
-/* Every claim can be evaluated on its algorithm's own topology, or on the one it is about. */
+/* Every claim can be evaluated on its algorithm's own topology, or on the one that the claim
+ * names. */
 static void test_every_claim_has_a_value(void **state)
 {
 	static const char *const topologies[CLAIM_GRAPHS] = {

@@ -640,8 +640,8 @@ static void test_a_subscription_that_rules_forbid(void **state)
 	assert_true(baton_watch(baton) >= 0);
 	assert_int_equal(baton_elect(baton, "x", "v", 1, &fence), BATON_EACCESS);
 	assert_non_null(strstr(baton_message(baton), "elect"));
-	/* The rules change between the two commands. A lock without the subscription is not
-	 * kept. */
+	/* The rules change between SUBSCRIBE, which is refused, and LOCK, which is granted. A lock
+	 * without the subscription is not kept, so the library tries again. */
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
 	assert_int_equal(fence, 5);
 	end(node, baton);

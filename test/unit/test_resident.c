@@ -302,8 +302,8 @@ static struct tenant_peer peer_of(uint64_t process)
 	return peer;
 }
 
-/* All ties that can be kept are wanted, none is connected, and there is one more. If a peer is
- * wanted before and after, the frames that wait for it must not be dropped. */
+/* As many ties as can be kept are wanted, and none is connected. Then one more peer is wanted.
+ * Frames that wait for a peer that was wanted already must not be dropped. */
 static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 {
 	enum { KEPT = 256 };

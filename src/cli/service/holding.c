@@ -344,7 +344,8 @@ static bool connection_has_ended(const struct holding *holding)
 	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
 }
 
-/* Tells the user, once, that a wait without limit no longer has a node. */
+/* Call it from time to time during a wait without limit. If the connection to the node is gone,
+ * tells the user, once, that we wait for the node to come back. */
 static void tell_if_alone(void)
 {
 	int error = errno;

@@ -16,7 +16,7 @@ int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t
 /* If the lease has ended, treats the locks as lost and returns true. Does not ask the node. */
 bool leases_over(struct baton *baton);
 /*
- * Asks LEASE if it is time for that, and reads the answers that have arrived. Treats the locks as
+ * Sends the command LEASE when it is due, and reads the replies that have arrived. Treats the locks as
  * lost if the lease has ended or, for a program that watches, will end before the program can have
  * stopped. Sets the timer for the next call. Never waits.
  */

@@ -39,8 +39,9 @@ static void end_one(struct daemon *daemon)
 		         CLIENTS_INPUT_MAX >> 20, who);
 	if (!client->ending) {
 		resp_error(&client->output, "ERR",
-		           "too many bytes of commands of this user are incomplete or wait: send "
-		           "whole commands, and fewer after one that waits");
+		           "this user has sent too many bytes of commands that are incomplete or "
+		           "not served yet: send whole commands, and fewer after one that "
+		           "waits");
 		client_end(client);
 	}
 	buffer_free(&client->input);

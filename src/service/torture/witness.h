@@ -21,8 +21,8 @@ void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
 /* Call it when a process has entered a view, or was told that it is in none. */
 void witness_view(struct realm *realm, uint32_t place);
-/* Call it when only time has passed at a host, and nothing has arrived: its lease may have
- * lapsed. */
+/* Checks that a host whose lease has lapsed is inside no lock any more. Call it when only time has
+ * passed at the host, and nothing has arrived. */
 void witness_ticked(struct realm *realm, uint32_t place);
 /* Notes the lease of a host. Returns true if the lease has changed. Call it before anything that
  * follows from the change can be seen. */

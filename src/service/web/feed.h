@@ -71,7 +71,7 @@ ssize_t feed_read(struct feed *feed, struct viewer *viewer, char *room, size_t s
 
 /* Publishes "event: NAME" with that text as its data; a NULL name: a comment. */
 void feed_publish(struct feed *feed, enum feed_kind kind, const char *name, const char *data);
-/* Is there a state for viewers to begin with? */
+/* Is there a state that can be sent to a new viewer first? */
 bool feed_has_state(struct feed *feed);
 /* Ends all streams. */
 void feed_end(struct feed *feed);
