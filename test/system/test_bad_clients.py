@@ -656,6 +656,25 @@ class Limits(unittest.TestCase):
             first.close()
             until("there is room again", lambda: self.pings(cluster[0]))
 
+    def test_nor_do_sessions_that_linger_keep_others_out(self):
+        """A client that asks LEASE and ends keeps its lock until the end of the lease that it was told."""
+        port = free_port()
+        cluster = Cluster(1, "--max-clients", "64", "--clients", f"127.0.0.1:{port}", *LONG_LEASE).start()
+        self.addCleanup(cluster.clear) # without waiting for that end
+        until("the first client is gone", lambda: cluster[0].status()["waiting_for"] is None)
+        answers = []
+        for number in range(100):
+            with Client(("127.0.0.1", port)) as client:
+                with contextlib.suppress(OSError):
+                    client.send_bytes(encode("LOCK", number) + encode("LEASE"))
+                answers.append(client.read())
+                if not isinstance(answers[-1], Wrong):
+                    client.read()
+        self.assertEqual(sum(not isinstance(answer, Wrong) for answer in answers), 56) # 7/8 of the limit
+        self.assertEqual(set(answers[56:]), {"ERR too many clients of this user at this node"})
+        with cluster[0].client() as other:
+            self.assertEqual(other.call("PING"), "PONG")
+
     def test_a_user_that_subscribes_to_everything_it_can_leaves_room_for_others(self):
         port = free_port()
         with Cluster(1, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:

@@ -61,7 +61,9 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 		else
 			forget_if_gone(at);
 	}
-	if (user != NULL && user->count >= most)
+	/* A session may outlast its connection, and takes one of the node's sessions until it is
+	 * over. */
+	if (user != NULL && (user->count >= most || user->at_node.sessions >= most))
 		return NULL;
 	if (user == NULL) {
 		user = calloc(1, sizeof(*user) + strlen(certificate) + 1);

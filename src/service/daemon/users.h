@@ -71,7 +71,8 @@ struct users {
 void users_init(struct users *users);
 
 /* Counts another connection of the subject. Returns its user, or NULL if the user already has
- * `most` connections. */
+ * `most` connections, or as many sessions at the node: some of them may have lost their connection
+ * and still hold something. */
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most);
 /* Counts one connection less; it must not be in the user's queue. `user` may be NULL. */
 void user_leave(struct user *user);
