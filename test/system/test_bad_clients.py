@@ -675,6 +675,26 @@ class Limits(unittest.TestCase):
         with cluster[0].client() as other:
             self.assertEqual(other.call("PING"), "PONG")
 
+    def test_clients_do_not_fill_the_log(self):
+        """At most 32 lines are written at once, and then one a second. The next line says how many were left out."""
+        port = free_port()
+        with Cluster(1, "--clients", f"127.0.0.1:{port}", *LONG_LEASE) as cluster, cluster[0].client() as client:
+            node = cluster[0]
+            client.send_bytes(encode("BREAK", "nobody-has-it", 5) * 2000)
+            for _ in range(2000):
+                client.read()
+            for number in range(300):
+                with Client(("127.0.0.1", port)) as holder:
+                    self.assertGreater(holder.call("LOCK", number), 0)
+            for line in ("asks to break 'nobody-has-it', fence 5", "the connection of a client that held a lock is gone"):
+                self.assertIn(node.log().count(line), range(32, 150))
+            # What others order is in the log all the same.
+            with Client(("127.0.0.1", port)) as other:
+                other.call("BREAK", "something-else", 5)
+            node.says("asks to break 'something-else', fence 5: tcp")
+            until("the lines that are missing are counted", lambda: client.call("BREAK", "nobody-has-it", 6) is not None and
+                  re.search(r"'nobody-has-it', fence 6: .*\(\d+ more lines like this were left out before it\)", node.log()))
+
     def test_a_user_that_subscribes_to_everything_it_can_leaves_room_for_others(self):
         port = free_port()
         with Cluster(1, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:

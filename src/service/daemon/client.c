@@ -137,3 +137,13 @@ void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_M
 		snprintf(room, CLIENT_DESCRIPTION_MAX, "uid %u, pid %u, %s", subject->uid,
 		         client->who.pid, client->who.command);
 }
+
+struct log_limit *client_orders(const struct client *client)
+{
+	const char *certificate = client->subject.certificate;
+	uint32_t hash = client->subject.uid;
+
+	for (; certificate != NULL && *certificate != '\0'; certificate++)
+		hash = (hash ^ (unsigned char)*certificate) * 16777619U;
+	return &client->daemon->orders[hash % CLIENT_ORDERS];
+}

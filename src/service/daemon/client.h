@@ -19,6 +19,7 @@
 
 struct client_tls;
 struct daemon;
+struct log_limit;
 struct status_job;
 
 enum {
@@ -258,5 +259,9 @@ void client_watch(struct client *client);
  * 127.0.0.1:4711", or "certificate 'ops', tcp 10.0.0.7:4711". */
 enum { CLIENT_DESCRIPTION_MAX = NODE_NAME_MAX + NODE_COMMAND_MAX + 48 };
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX]);
+/* Returns the limit for lines about orders that the client gives. Users have different limits, as
+ * far as there are enough: what one user orders must not hide what an operator does. */
+enum { CLIENT_ORDERS = 64 };
+struct log_limit *client_orders(const struct client *client);
 
 #endif

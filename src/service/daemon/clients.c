@@ -447,9 +447,10 @@ static void end_grace(struct client *client)
 	if (client->closing || client->in_lost || client->stays || !client->told_lost ||
 	    loop_timer_is_set(&client->grace))
 		return;
-	log_line(LEVEL_WARNING,
-	         "a client that lost a lock did not stop within %llu ms: others can have the lock",
-	         (unsigned long long)client_time_to_stop_ms(client));
+	log_limited(
+	        &client->daemon->late, client->daemon->loop.now, LEVEL_WARNING,
+	        "a client that lost a lock did not stop within %llu ms: others can have the lock",
+	        (unsigned long long)client_time_to_stop_ms(client));
 	client->told_lost = false;
 	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
 		return; /* the client holds another lock, which was not taken away */
@@ -610,13 +611,13 @@ void clients_watch(struct daemon *daemon)
 			continue;
 		if (client_never_reads(client)) {
 			client_describe(client, who);
-			log_line(LEVEL_WARNING,
-			         "a client has left %zu bytes of replies unread for %llu s: its "
-			         "connection is closed: %s",
-			         buffer_size(&client->output),
-			         (unsigned long long)(daemon->loop.now - client->slow_since) /
-			                 1000000000,
-			         who);
+			log_limited(&daemon->unread, daemon->loop.now, LEVEL_WARNING,
+			            "a client has left %zu bytes of replies unread for %llu s: "
+			            "its connection is closed: %s",
+			            buffer_size(&client->output),
+			            (unsigned long long)(daemon->loop.now - client->slow_since) /
+			                    1000000000,
+			            who);
 			client_close(client);
 		} else if (client_is_overdue(client) || client_tls_is_late(client) ||
 		           client_waits_too_long(client)) {

@@ -31,10 +31,10 @@ static void close_session(struct daemon *daemon, uint64_t session)
 
 	node_session_close(daemon->node, session, daemon->loop.now);
 	if (holds && deadline != NODE_NEVER && deadline > daemon->loop.now)
-		log_line(LEVEL_WARNING,
-		         "the connection of a client that held a lock is gone: its locks are free "
-		         "in %llu ms at most",
-		         (unsigned long long)((deadline - daemon->loop.now) / LOOP_MS));
+		log_limited(&daemon->gone, daemon->loop.now, LEVEL_WARNING,
+		            "the connection of a client that held a lock is gone: its locks are "
+		            "free in %llu ms at most",
+		            (unsigned long long)((deadline - daemon->loop.now) / LOOP_MS));
 }
 
 bool client_awaits_last(struct client *client)

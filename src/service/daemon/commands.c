@@ -132,8 +132,9 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	if (error == 0) {
 		char who[CLIENT_DESCRIPTION_MAX];
 		client_describe(client, who);
-		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu: %s",
-		         (int)a[1].size, a[1].bytes, (unsigned long long)fence, who);
+		log_limited(client_orders(client), client->daemon->loop.now, LEVEL_WARNING,
+		            "an operator asks to break '%.*s', fence %llu: %s", (int)a[1].size,
+		            a[1].bytes, (unsigned long long)fence, who);
 	}
 	return under_way(client, error);
 }

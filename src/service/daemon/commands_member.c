@@ -226,7 +226,8 @@ static bool serve_order(struct client *client, const struct resp_argument *argum
 	if (order == ORDER_DEMOTE && electors_find(voters, name) == NULL)
 		return reply_wrong(client, "'%.60s' does not vote", name);
 	client_describe(client, who);
-	log_line(LEVEL_WARNING, "a client (%s) %s %s", who, acts[order], name);
+	log_limited(client_orders(client), daemon->loop.now, LEVEL_WARNING, "a client (%s) %s %s",
+	            who, acts[order], name);
 	client->asking = member_order(daemon->member, order, name, daemon->loop.now);
 	client->waiting = true;
 	return true;
@@ -261,9 +262,9 @@ static bool serve_invite(struct client *client, uint64_t valid_ms)
 	token_write(&token, client->token);
 	explicit_bzero(&token, sizeof(token));
 	client_describe(client, who);
-	log_line(LEVEL_WARNING,
-	         "a client (%s) makes an invitation, good for one node within %llu s", who,
-	         (unsigned long long)valid_s);
+	log_limited(client_orders(client), daemon->loop.now, LEVEL_WARNING,
+	            "a client (%s) makes an invitation, good for one node within %llu s", who,
+	            (unsigned long long)valid_s);
 	client->asking =
 	        member_invite(daemon->member, digest, real_s, real_s + valid_s, daemon->loop.now);
 	client->waiting = true;
@@ -366,7 +367,8 @@ bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t 
 		return reply_wrong(client,
 		                   "DRAIN needs a whole number of milliseconds, at most a year");
 	client_describe(client, who);
-	log_line(LEVEL_INFO, "a client (%s) drains this node", who);
+	log_limited(client_orders(client), client->daemon->loop.now, LEVEL_INFO,
+	            "a client (%s) drains this node", who);
 	resp_integer(&client->output, daemon_drain(client->daemon, finish_ms));
 	return true;
 }

@@ -92,10 +92,10 @@ void client_charge(struct client *client)
 		status_wake(clients);
 	if (!clients->crowded && clients->unread_room >= CLIENTS_UNREAD_MAX) {
 		clients->crowded = true;
-		log_line(LEVEL_WARNING,
-		         "clients leave %d MiB of replies unread: clients with more than %d KiB "
-		         "unread are not served until they read",
-		         CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
+		log_limited(&client->daemon->unread, client->daemon->loop.now, LEVEL_WARNING,
+		            "clients leave %d MiB of replies unread: clients with more than %d KiB "
+		            "unread are not served until they read",
+		            CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
 	} else if (clients->crowded &&
 	           clients->unread_room < CLIENTS_UNREAD_MAX - CLIENTS_UNREAD_MAX / 4) {
 		clients->crowded = false;
@@ -119,8 +119,8 @@ void client_tell_unread(struct client *client)
 		return;
 	client->told_unread = true;
 	client_describe(client, who);
-	log_line(
-	        LEVEL_WARNING,
+	log_limited(
+	        &client->daemon->unread, client->daemon->loop.now, LEVEL_WARNING,
 	        "a client leaves %zu bytes of replies unread, and is not served until it reads: %s",
 	        buffer_size(&client->output), who);
 }

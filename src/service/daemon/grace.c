@@ -136,10 +136,11 @@ bool client_orphan(struct client *client)
 	        .timer = {.due = on_orphan_over}, .daemon = daemon, .session = client->session};
 	loop_timer_set(&daemon->loop, &orphan->timer, at);
 	daemon->clients.orphans_count++;
-	log_line(LEVEL_WARNING,
-	         "the connection of a client that held a lock is gone: its locks are free in %llu "
-	         "ms",
-	         (unsigned long long)(at > daemon->loop.now ? (at - daemon->loop.now) / LOOP_MS
-	                                                    : 0));
+	log_limited(
+	        &daemon->gone, daemon->loop.now, LEVEL_WARNING,
+	        "the connection of a client that held a lock is gone: its locks are free in %llu "
+	        "ms",
+	        (unsigned long long)(at > daemon->loop.now ? (at - daemon->loop.now) / LOOP_MS
+	                                                   : 0));
 	return true;
 }

@@ -45,6 +45,11 @@ struct daemon {
 	struct log_limit slow_disk;
 	struct log_limit denials; /* limits the lines about commands that rules forbid */
 	struct log_limit stays;   /* limits the lines about clients that cannot stop */
+	struct log_limit gone;    /* limits the lines about holders whose connection is gone */
+	struct log_limit late;    /* limits the lines about clients that did not stop in time */
+	struct log_limit unread;  /* limits the lines about clients that do not read */
+	/* Limit the lines about orders of clients, see client_orders. */
+	struct log_limit orders[CLIENT_ORDERS];
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:

@@ -102,12 +102,38 @@ void log_line(enum daemon_level level, const char *format, ...)
 		log_dropped++;
 }
 
+enum { LIMIT_NS = 1000000000 };
+
+static bool passes(struct log_limit *limit, uint64_t now, uint64_t ahead_ns)
+{
+	if (limit->next_at > now + ahead_ns)
+		return false;
+	limit->next_at = (limit->next_at > now ? limit->next_at : now) + LIMIT_NS;
+	return true;
+}
+
 bool log_limit_passes(struct log_limit *limit, uint64_t now)
 {
-	enum { LIMIT_NS = 1000000000 };
+	return passes(limit, now, 0);
+}
 
-	if (limit->last_at != 0 && now < limit->last_at + LIMIT_NS)
-		return false;
-	limit->last_at = now;
-	return true;
+void log_limited(struct log_limit *limit, uint64_t now, enum daemon_level level, const char *format,
+                 ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	if (!passes(limit, now, (uint64_t)(LOG_BURST - 1) * LIMIT_NS)) {
+		limit->left_out++;
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (limit->left_out > 0)
+		log_line(level, "%.900s (%llu more lines like this were left out before it)", text,
+		         (unsigned long long)limit->left_out);
+	else
+		log_line(level, "%s", text);
+	limit->left_out = 0;
 }

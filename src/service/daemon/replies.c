@@ -219,8 +219,9 @@ void reply_event(struct client *client, const struct node_effect *effect)
 		client->events_size = 0;
 	if (client->events_size > CLIENT_EVENTS_MAX) {
 		if (client->events_dropped++ == 0)
-			log_line(LEVEL_WARNING,
-			         "a subscriber does not read: it gets no events until it does");
+			log_limited(&client->daemon->unread, client->daemon->loop.now,
+			            LEVEL_WARNING,
+			            "a subscriber does not read: it gets no events until it does");
 		return;
 	}
 	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
