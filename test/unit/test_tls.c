@@ -183,6 +183,108 @@ static void test_too_many_certificates(void **state)
 	          "TLS fails: sslv3 alert illegal parameter");
 }
 
+/* --- KeyUpdate --- */
+
+/* A client that uses OpenSSL directly, and the node's end of the connection. */
+struct flood {
+	struct credentials *credentials[2];
+	SSL *ssl;
+	BIO *out; /* what the client sends */
+	struct tls *node;
+	size_t got; /* how many bytes the node has read */
+};
+
+/* Carries everything in both directions. */
+static void exchange(struct flood *flood)
+{
+	static uint8_t room[1 << 16];
+	const uint8_t *bytes;
+	size_t size;
+
+	while (BIO_read_ex(flood->out, room, sizeof(room), &size) == 1) {
+		tls_input(flood->node, room, size);
+		while ((size = tls_read(flood->node, room, sizeof(room))) > 0)
+			flood->got += size;
+	}
+	size = tls_output(flood->node, &bytes);
+	if (size > 0)
+		assert_int_equal(BIO_write(SSL_get_rbio(flood->ssl), bytes, (int)size), (int)size);
+	tls_written(flood->node, size);
+}
+
+static void flood_begin(struct flood *flood)
+{
+	*flood = (struct flood){.credentials = {make(&good), make(&good)}};
+	flood->ssl = SSL_new(credentials_context(flood->credentials[0]));
+	flood->out = BIO_new(BIO_s_mem());
+	SSL_set_bio(flood->ssl, BIO_new(BIO_s_mem()), flood->out);
+	SSL_set_connect_state(flood->ssl);
+	flood->node = tls_create(flood->credentials[1], true);
+	while (tls_state(flood->node) == TLS_SHAKING) {
+		SSL_do_handshake(flood->ssl);
+		exchange(flood);
+	}
+	assert_int_equal(tls_state(flood->node), TLS_OPEN);
+}
+
+static void flood_end(struct flood *flood)
+{
+	tls_destroy(flood->node);
+	SSL_free(flood->ssl);
+	credentials_free(flood->credentials[0]);
+	credentials_free(flood->credentials[1]);
+}
+
+static void send_updates(struct flood *flood, int count)
+{
+	for (int i = 0; i < count; i++) {
+		assert_int_equal(SSL_key_update(flood->ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+		assert_int_equal(SSL_do_handshake(flood->ssl), 1);
+	}
+}
+
+static void send_bytes(struct flood *flood, size_t size)
+{
+	static const char bytes[1 << 12];
+
+	for (; size > 0; size -= sizeof(bytes))
+		assert_int_equal(SSL_write(flood->ssl, bytes, sizeof(bytes)), (int)sizeof(bytes));
+	exchange(flood);
+}
+
+static void test_some_new_keys(void **state)
+{
+	struct flood flood;
+
+	(void)state;
+	flood_begin(&flood);
+	send_updates(&flood, 64);
+	for (int i = 0; i < 3; i++) { /* one more for each mebibyte */
+		send_bytes(&flood, 1 << 20);
+		send_updates(&flood, 1);
+	}
+	send_bytes(&flood, 1 << 12);
+	assert_int_equal(tls_state(flood.node), TLS_OPEN);
+	assert_int_equal(flood.got, (3 << 20) + (1 << 12));
+	flood_end(&flood);
+}
+
+static void test_new_keys_again_and_again(void **state)
+{
+	struct flood flood;
+
+	(void)state;
+	flood_begin(&flood);
+	for (int i = 0; i < 50; i++) {
+		send_updates(&flood, 50);
+		send_bytes(&flood, 1 << 12); /* a few bytes between them do not help */
+	}
+	assert_int_equal(tls_state(flood.node), TLS_FAILED);
+	assert_string_equal(tls_problem(flood.node), "it changes its keys again and again");
+	assert_int_equal(flood.got, 1 << 12);
+	flood_end(&flood);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +296,8 @@ int main(void)
 	        cmocka_unit_test(test_not_for_this_use),
 	        cmocka_unit_test(test_an_old_version),
 	        cmocka_unit_test(test_too_many_certificates),
+	        cmocka_unit_test(test_some_new_keys),
+	        cmocka_unit_test(test_new_keys_again_and_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

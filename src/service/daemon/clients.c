@@ -310,6 +310,9 @@ static bool take_decrypted(struct client *client)
 	       (size = client_tls_read(client, inbox, sizeof(client->daemon->inbox))) > 0) {
 		take_bytes(client, inbox, size);
 		any = true;
+		/* A record may have a single byte, and so no command that would end the turn. */
+		if (!client->closing && !client->ready && turn_is_over(client))
+			client_ready(client);
 	}
 	return any;
 }

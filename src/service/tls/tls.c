@@ -11,13 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes that a handshake may have. One with two certificates needs about 4 KiB. */
-enum { SHAKING_SIZE_MAX = 64 << 10, WRITE_MAX = 1 << 24 };
+enum {
+	/* The most bytes that a handshake may have. One with two certificates needs about 4 KiB. */
+	SHAKING_SIZE_MAX = 64 << 10,
+	/* The most handshake messages after the handshake, such as KeyUpdate. Each costs several
+	 * microseconds, and perhaps an answer; no implementation needs more than a few. */
+	LATER_MAX = 64,
+	/* After this many bytes of the protocol above, one of these messages is forgiven. */
+	LATER_FORGIVEN = 1 << 20,
+	WRITE_MAX = 1 << 24,
+};
 
 struct tls {
 	SSL *ssl;
 	struct buffer in, out; /* encrypted bytes: those that arrived, and those for the network */
 	size_t taken;          /* how many bytes arrived before the handshake was over */
+	uint32_t later;        /* handshake messages that came after that and are not forgiven */
+	size_t later_read;     /* how many bytes were read since the last one was forgiven */
 	enum tls_state state;
 	struct certificate_holder holder;
 	bool welcome; /* guests are let in (tls_welcome) */
@@ -34,6 +44,8 @@ static int read_in(BIO *bio, char *room, size_t size, size_t *ret_count)
 	size_t count = buffer_size(&tls->in);
 
 	BIO_clear_retry_flags(bio);
+	if (tls->later > LATER_MAX)
+		return 0; /* one call of OpenSSL would read all of them: this makes it fail */
 	if (count == 0) {
 		BIO_set_retry_read(bio);
 		return 0;
@@ -261,6 +273,28 @@ static void fail_by_openssl(struct tls *tls)
 
 /* --- in --- */
 
+/* OpenSSL calls this for each message that is sent or received. */
+static void count_later(int sent, int version, int kind, const void *bytes, size_t size, SSL *ssl,
+                        void *context)
+{
+	(void)version;
+	(void)bytes;
+	(void)size;
+	(void)context;
+	if (sent == 0 && kind == SSL3_RT_HANDSHAKE)
+		((struct tls *)SSL_get_app_data(ssl))->later++;
+}
+
+static void forgive_later(struct tls *tls, size_t got)
+{
+	tls->later_read += got;
+	if (tls->later_read < LATER_FORGIVEN)
+		return;
+	tls->later_read = 0;
+	if (tls->later > 0)
+		tls->later--;
+}
+
 static void shake(struct tls *tls)
 {
 	int done = SSL_do_handshake(tls->ssl);
@@ -275,6 +309,7 @@ static void shake(struct tls *tls)
 		fail_by_openssl(tls);
 		return;
 	}
+	SSL_set_msg_callback(tls->ssl, count_later);
 	const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
 	if (tls->guest)
 		tls->state = TLS_OPEN;
@@ -308,10 +343,14 @@ size_t tls_read(struct tls *tls, uint8_t *room, size_t size)
 	    (buffer_size(&tls->in) == 0 && SSL_has_pending(tls->ssl) == 0))
 		return 0;
 	int done = SSL_read_ex(tls->ssl, room, size, &got);
-	if (done == 1)
+	if (done == 1) {
+		forgive_later(tls, got);
 		return got;
+	}
 	int error = SSL_get_error(tls->ssl, done);
-	if (error == SSL_ERROR_ZERO_RETURN)
+	if (tls->later > LATER_MAX)
+		fail(tls, "it changes its keys again and again");
+	else if (error == SSL_ERROR_ZERO_RETURN)
 		tls->state = TLS_ENDED;
 	else if (error != SSL_ERROR_WANT_READ)
 		fail_by_openssl(tls);
