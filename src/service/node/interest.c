@@ -209,33 +209,45 @@ void interests_free(struct interests *interests)
 
 /* --- telling sessions --- */
 
+/* Makes the record of an event for the subscribers of a topic, all but the session. */
+static struct record make_record(struct node *node, const struct topic *topic,
+                                 const struct happening *happening)
+{
+	struct outbox *outbox = &node->outbox;
+	struct record record = {.kind = NODE_EVENT};
+
+	record.event.kind = happening->kind;
+	record.event.fence = happening->fence;
+	record.event.named = !topic->pattern;
+	record.event.name = outbox_keep(outbox, happening->name.bytes, happening->name.size);
+	record.event.member = outbox_keep(outbox, happening->member.bytes, happening->member.size);
+	record.event.value = outbox_keep(outbox, happening->value.bytes, happening->value.size);
+	record.event.pattern = outbox_keep(outbox, topic->text, topic->size);
+	return record;
+}
+
 void interest_tell(struct node *node, const struct interest *interest,
                    const struct happening *happening)
 {
-	struct outbox *outbox = &node->outbox;
-	struct span name = outbox_keep(outbox, happening->name.bytes, happening->name.size);
-	struct span member = outbox_keep(outbox, happening->member.bytes, happening->member.size);
-	struct span value = outbox_keep(outbox, happening->value.bytes, happening->value.size);
-	struct span pattern = outbox_keep(outbox, interest->topic->text, interest->topic->size);
-	struct record *record = outbox_record(outbox, NODE_EVENT);
+	struct record record = make_record(node, interest->topic, happening);
 
-	record->event.session = interest->session->id;
-	record->event.kind = happening->kind;
-	record->event.fence = happening->fence;
-	record->event.named = !interest->topic->pattern;
-	record->event.name = name;
-	record->event.member = member;
-	record->event.value = value;
-	record->event.pattern = pattern;
+	record.event.session = interest->session->id;
+	*outbox_record(&node->outbox, NODE_EVENT) = record;
 }
 
+/* The sessions share the bytes of the event: there may be many thousands of them. */
 static void tell_sessions(struct node *node, const struct topic *topic,
                           const struct happening *happening)
 {
 	const struct interest *interest;
 
-	LIST_FOREACH (interest, &topic->sessions, of_topic)
-		interest_tell(node, interest, happening);
+	if (LIST_EMPTY(&topic->sessions))
+		return;
+	struct record record = make_record(node, topic, happening);
+	LIST_FOREACH (interest, &topic->sessions, of_topic) {
+		record.event.session = interest->session->id;
+		*outbox_record(&node->outbox, NODE_EVENT) = record;
+	}
 }
 
 void interests_tell(struct node *node, const struct happening *happening)
