@@ -55,6 +55,12 @@ def pour(client, node, size):
     return sent
 
 
+def subscriber(stack, address, name):
+    client = stack.enter_context(Client(address))
+    assert client.call("SUBSCRIBE", name) == ["subscribe", name, 1]
+    return client
+
+
 class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -514,6 +520,34 @@ class Turns(unittest.TestCase):
                 client.send("INFO")
             self.assertLess(int(re.search(r"grants_here:(\d+)", client.read()).group(1)), self.CONNECTIONS * self.PAIRS // 4)
 
+    def test_nor_do_events_with_many_subscribers(self):
+        """The other one is answered before the event is written to most of them."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        count, port = min(3000, hard // 2), free_port()
+
+        def attempt():
+            node.signal(signal.SIGSTOP)
+            leader.send("ELECT", "x", "v" * 4096)
+            other.send("INFO")
+            node.signal(signal.SIGCONT)
+            other.read()
+            node.signal(signal.SIGSTOP)
+            told = sum(unread(ear.socket) > 0 for ear in ears)
+            node.signal(signal.SIGCONT)
+            self.assertGreater(leader.read(), 0)
+            self.assertEqual(leader.call("RESIGN", "x"), 1)
+            for ear in ears:
+                self.assertEqual([ear.read()[2].split()[0] for _ in range(3)], ["granted", "leader", "released"])
+            return told
+
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            node = cluster[0]
+            ears = [subscriber(stack, node.socket, "x") for _ in range(count)]
+            leader, other = stack.enter_context(node.client()), stack.enter_context(Client(("127.0.0.1", port)))
+            best_of(8, count // 2, attempt)
+
     def test_nor_do_clients_delay_other_nodes(self):
         def attempt():
             before = first.status()["by_member"]["n1"]["grants"]
@@ -578,6 +612,43 @@ class Limits(unittest.TestCase):
             for client in clients:
                 client.close()
             until("it is served, though it has not read", lambda: cluster[0].status("paused")["locks"])
+
+    def test_events_that_all_clients_together_do_not_read_take_64_mib(self):
+        """They are dropped for the user who has most of them, and others get theirs."""
+        port = free_port()
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            node, before_kb = cluster[0], cluster[0].rss_kb()
+            leader = stack.enter_context(node.client())
+
+            def lead(name, count):
+                leader.send_bytes((encode("ELECT", name, "v" * 4096) + encode("RESIGN", name)) * count)
+                for _ in range(2 * count):
+                    self.assertNotIsInstance(leader.read(), Wrong)
+
+            ears = [subscriber(stack, node.socket, "x") for _ in range(400)]
+            fast, _ = (subscriber(stack, ("127.0.0.1", port), "y") for _ in range(2))
+            for _ in range(8): # 80 KiB each time, for each of them
+                lead("x", 20)
+            self.assertNotIn("a subscriber does not read", node.log()) # no one alone is over its limit of 1 MiB
+            if not SANITIZED: # which keeps memory that was freed
+                self.assertLess(node.rss_kb() - before_kb, 160 << 10) # a buffer may be half empty
+            node.says("subscribers leave 64 MiB of events unread")
+
+            def other_is_full():
+                lead("y", 20)
+                for _ in range(60):
+                    self.assertIn(fast.read()[2].split()[0], ("granted", "leader", "released"))
+                return "a subscriber does not read" in node.log()
+
+            until("another user's client has a whole MiB unread", other_is_full)
+            for ear in ears:
+                words = [""]
+                while words[0] != "dropped":
+                    words = ear.read()[2].split()
+                self.assertGreater(int(words[1]), 0)
+            lead("x", 1)
+            for ear in ears:
+                self.assertEqual([ear.read()[2].split()[0] for _ in range(3)], ["granted", "leader", "released"])
 
     def test_commands_that_cannot_be_served_take_256_mib(self):
         """These are halves of commands, or commands after a LOCK that waits. All clients over TCP

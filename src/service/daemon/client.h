@@ -23,9 +23,7 @@ struct log_limit;
 struct status_job;
 
 enum {
-	CLIENT_BUCKETS = 4096,
-	/* A subscriber that has this many bytes of events unread gets no more events. */
-	CLIENT_EVENTS_MAX = 1 << 20,
+	CLIENT_BUCKETS = 65536,
 	/* How many bytes of replies one client may get in its turn, before other clients are
 	 * served. */
 	CLIENT_TURN = 1 << 16,
@@ -70,6 +68,7 @@ struct client {
 	LIST_ENTRY(client) bucket;      /* linked with clients whose sessions have the same hash */
 	LIST_ENTRY(client) dirty_entry; /* linked if `dirty` */
 	struct user_place place;        /* where the client waits for its turn, see client_turn */
+	struct user_place telling;      /* where the client waits until its events are written */
 	LIST_ENTRY(client) stranger_entry; /* linked if `stranger` */
 	SLIST_ENTRY(client) lost_entry;    /* linked if `in_lost` */
 	/* Linked if the client was closed in this turn; freed when the turn is over. */
@@ -150,8 +149,7 @@ struct client {
 	uint32_t subscriptions_count;
 	bool reasons; /* the client's LOST events include the reason */
 	bool timed;   /* the client's LOST events include when this node sent them */
-	/* How many bytes of events were added since reply_event last found at most
-	 * CLIENT_EVENTS_MAX bytes in the output. */
+	/* How many bytes of events the output has, at most: replies may be between them. */
 	size_t events_size;
 	/* How many events were not sent, because the client did not read; it was not told of them
 	 * yet. */
@@ -223,6 +221,11 @@ struct clients {
 	/* `unread_room` has reached CLIENTS_UNREAD_MAX, and has not fallen below three quarters of
 	 * it since. */
 	bool crowded;
+	/* How many bytes of events all clients together have not read, and how many users have
+	 * such clients. */
+	size_t events_size;
+	uint32_t events_users;
+	uint64_t events_count; /* how many events were told since the daemon began */
 	/* The memory of all inputs; of each, the first CLIENT_INPUT_FREE bytes do not count. */
 	size_t input_room;
 	bool forsakes; /* a client was forsaken: the next node on this socket must wait for it */

@@ -186,11 +186,16 @@ int client_tls_flush(struct client *client)
 	}
 }
 
-bool client_tls_waits(const struct client *client)
+size_t client_tls_unread(const struct client *client)
 {
 	const uint8_t *bytes;
 
-	return tls_output(client->tls->tls, &bytes) > 0;
+	return tls_output(client->tls->tls, &bytes);
+}
+
+bool client_tls_waits(const struct client *client)
+{
+	return client_tls_unread(client) > 0;
 }
 
 bool client_tls_is_late(const struct client *client)

@@ -23,7 +23,9 @@ size_t client_tls_read(struct client *client, char *room, size_t size);
 /* Encrypts the client's output, and writes what the socket takes. Returns 0, or -1 if the socket
  * cannot be written to. */
 int client_tls_flush(struct client *client);
-/* Does the client have encrypted bytes that its socket has not taken yet? */
+/* Returns how many encrypted bytes the client's socket has not taken yet. */
+size_t client_tls_unread(const struct client *client);
+/* Are there any? */
 bool client_tls_waits(const struct client *client);
 /* Has the client's handshake taken too long? */
 bool client_tls_is_late(const struct client *client);

@@ -5,6 +5,7 @@
 #include "closing.h"
 #include "commands.h"
 #include "effects.h"
+#include "events.h"
 #include "flow.h"
 #include "grace.h"
 #include "instance.h"
@@ -106,6 +107,7 @@ static void flush(struct client *client)
 		hang_up(client);
 		return;
 	}
+	client_events_written(client);
 	slim(output, CLIENT_ROOM_KEPT);
 	client_charge(client);
 	if (client->paused && !client->waiting) {
@@ -114,7 +116,8 @@ static void flush(struct client *client)
 		else
 			client_tell_unread(client);
 	}
-	if (client->events_dropped > 0 && buffer_size(output) < CLIENT_EVENTS_MAX / 2)
+	if (client->events_dropped > 0 && client->events_size < CLIENT_EVENTS_MAX / 2 &&
+	    client_takes_events(client))
 		reply_dropped(client);
 	if (buffer_size(output) == 0 && (client->tls == NULL || !client_tls_waits(client))) {
 		client->told_unread = false;
@@ -461,6 +464,43 @@ static void end_grace(struct client *client)
 	client_close(client);
 }
 
+static struct client *client_at(struct user_place *place)
+{
+	return (struct client *)((char *)place - offsetof(struct client, place));
+}
+
+/* Writes events to clients of one user: to this one, and to as many others as fit into a turn. */
+static void write_events(struct daemon *daemon, struct user_place *place)
+{
+	struct clients *clients = &daemon->clients;
+
+	while (place != NULL) {
+		struct client *client =
+		        (struct client *)((char *)place - offsetof(struct client, telling));
+		struct user *user = client->user;
+		flush(client);
+		if (clock_boot_ns() - clients->turn_began >= CLIENT_TURN_US * UINT64_C(1000))
+			break;
+		place = user_next_events(&clients->users, user);
+	}
+}
+
+/* Serves a client. If its commands cause many events, its user waits for others while these are
+ * written: else events would be caused faster than they are written. */
+static void serve_and_hold(struct daemon *daemon, struct client *client)
+{
+	struct clients *clients = &daemon->clients;
+	struct user *user = client->user;
+	uint64_t before = clients->events_count;
+
+	serve_turn(client);
+	if (client->last_turns > 0)
+		end_grace(client);
+	uint64_t events = clients->events_count - before;
+	if (user != NULL && events > EVENTS_UNHELD)
+		user_hold(user, clients->turn_began + events * EVENT_WRITE_NS);
+}
+
 bool clients_serve_next(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
@@ -477,11 +517,11 @@ bool clients_serve_next(struct daemon *daemon)
 		clients->turns_until = daemon->loop.now + CLIENTS_TURNS_US * UINT64_C(1000);
 	else if (daemon->loop.now >= clients->turns_until)
 		return false;
-	struct user_place *place = users_next(&clients->users);
-	struct client *client = (struct client *)((char *)place - offsetof(struct client, place));
-	serve_turn(client);
-	if (client->last_turns > 0)
-		end_grace(client);
+	struct user_place *place = users_next(&clients->users, clients->turn_began);
+	if (place->tells)
+		write_events(daemon, place);
+	else
+		serve_and_hold(daemon, client_at(place));
 	return true;
 }
 

@@ -3,8 +3,8 @@
  * replies.
  *
  * While a command waits for its answer, later commands stay in the connection's input. All replies
- * of one turn of the loop go out in one write. Sockets are edge-triggered, and read and written
- * with recv and send.
+ * of one turn of the loop go out in one write; events are written in turns (events.h). Sockets are
+ * edge-triggered, and read and written with recv and send.
  *
  * An event of a client's socket only puts the client into the queue of its user. When the loop has
  * served peers and other descriptors, users take turns (users.h), and so do the clients of one

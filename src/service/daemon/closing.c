@@ -1,6 +1,7 @@
 #include "closing.h"
 
 #include "client_tls.h"
+#include "events.h"
 #include "flow.h"
 #include "grace.h"
 #include "instance.h"
@@ -15,6 +16,7 @@ static void drop_from_lists(struct client *client)
 	if (client->dirty)
 		LIST_REMOVE(client, dirty_entry);
 	user_dequeue(&client->daemon->clients.users, &client->place);
+	client_forget_events(client);
 	if (client->stranger)
 		LIST_REMOVE(client, stranger_entry);
 	client->dirty = client->ready = client->stranger = false;

@@ -55,6 +55,8 @@ void client_stay(struct client *client)
 
 void client_lost(struct client *client)
 {
+	/* Its time to stop begins when this turn ends, so it must be told by then. */
+	client_dirty(client);
 	if (client->grace_ms == 0 && !client->stays && !client->asks_lease) {
 		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;

@@ -48,6 +48,7 @@ struct daemon {
 	struct log_limit gone;    /* limits the lines about holders whose connection is gone */
 	struct log_limit late;    /* limits the lines about clients that did not stop in time */
 	struct log_limit unread;  /* limits the lines about clients that do not read */
+	struct log_limit crowd;   /* limits the lines about events that all clients do not read */
 	/* Limit the lines about orders of clients, see client_orders. */
 	struct log_limit orders[CLIENT_ORDERS];
 	struct loop_watch signals;

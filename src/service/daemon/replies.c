@@ -3,6 +3,7 @@
 #include "baton/error.h"
 #include "clock.h"
 #include "commands_member.h"
+#include "events.h"
 #include "instance.h"
 #include "log.h"
 #include "permissions.h"
@@ -189,7 +190,7 @@ static void tell_message(struct client *client, struct node_bytes pattern,
 {
 	struct buffer *output = &client->output;
 
-	client_dirty(client);
+	size_t before = buffer_size(output);
 	resp_push(output, pattern.bytes != NULL ? 4 : 3, client->version);
 	if (pattern.bytes != NULL) {
 		resp_text(output, "pmessage");
@@ -199,6 +200,23 @@ static void tell_message(struct client *client, struct node_bytes pattern,
 	}
 	resp_bulk(output, channel.bytes, channel.size);
 	resp_bulk(output, text, size);
+	client_add_events(client, buffer_size(output) - before);
+}
+
+static void drop_event(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (client->events_dropped++ > 0)
+		return;
+	if (client->events_size > CLIENT_EVENTS_MAX)
+		log_limited(&daemon->unread, daemon->loop.now, LEVEL_WARNING,
+		            "a subscriber does not read: it gets no events until it does");
+	else
+		log_limited(&daemon->crowd, daemon->loop.now, LEVEL_WARNING,
+		            "subscribers leave %d MiB of events unread: those of users with most "
+		            "of them get no events until they read",
+		            CLIENTS_EVENTS_MAX >> 20);
 }
 
 void reply_event(struct client *client, const struct node_effect *effect)
@@ -213,15 +231,8 @@ void reply_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending || !permission_hears(client, effect))
 		return;
-	/* Events are counted apart from replies, because a long reply may come before them in the
-	 * output. */
-	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)
-		client->events_size = 0;
-	if (client->events_size > CLIENT_EVENTS_MAX) {
-		if (client->events_dropped++ == 0)
-			log_limited(&client->daemon->unread, client->daemon->loop.now,
-			            LEVEL_WARNING,
-			            "a subscriber does not read: it gets no events until it does");
+	if (!client_takes_events(client)) {
+		drop_event(client);
 		return;
 	}
 	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
@@ -235,9 +246,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 		memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
 		size += (int)effect->event.value.size;
 	}
-	size_t before = buffer_size(&client->output);
 	tell_message(client, effect->event.pattern, effect->event.name, message, (size_t)size);
-	client->events_size += buffer_size(&client->output) - before;
 }
 
 /* Tells the client on every channel, because any of them may have missed events. */

@@ -11,7 +11,9 @@
 struct user {
 	LIST_ENTRY(user) entry;
 	struct user_queue queue;
-	uint32_t count; /* how many connections this user has */
+	struct user_queue events; /* the connections with events that are not written yet */
+	size_t events_size;       /* see user_events */
+	uint32_t count;           /* how many connections this user has */
 	struct node_user at_node;
 	struct user_input input;
 	struct user_replies replies;
@@ -42,7 +44,7 @@ static void forget_if_gone(struct user *user)
 {
 	if (user->count > 0 || user->at_node.sessions > 0 || user->at_node.names > 0)
 		return;
-	must(TAILQ_EMPTY(&user->queue.places));
+	must(TAILQ_EMPTY(&user->queue.places) && TAILQ_EMPTY(&user->events.places));
 	must(TAILQ_EMPTY(&user->replies.held) && TAILQ_EMPTY(&user->replies.put_off));
 	LIST_REMOVE(user, entry);
 	free(user);
@@ -69,6 +71,7 @@ struct user *user_enter(struct users *users, const struct subject *subject, uint
 		user = calloc(1, sizeof(*user) + strlen(certificate) + 1);
 		memory_must(user != NULL);
 		TAILQ_INIT(&user->queue.places);
+		TAILQ_INIT(&user->events.places);
 		user->uid = subject->uid;
 		TAILQ_INIT(&user->input.clients);
 		TAILQ_INIT(&user->replies.held);
@@ -103,6 +106,11 @@ struct user_replies *user_replies(struct user *user)
 	return &user->replies;
 }
 
+size_t *user_events(struct user *user)
+{
+	return &user->events_size;
+}
+
 struct user_input *users_most_input(struct users *users)
 {
 	struct user_input *most = NULL;
@@ -130,16 +138,39 @@ void users_free(struct users *users)
 
 /* --- turns --- */
 
-void user_enqueue(struct users *users, struct user *user, struct user_place *place)
+static void enqueue(struct users *users, struct user_queue *queue, struct user_place *place)
 {
-	struct user_queue *queue = user != NULL ? &user->queue : &users->nobody;
-
 	if (place->queue != NULL)
 		return;
 	place->queue = queue;
 	if (TAILQ_EMPTY(&queue->places))
 		TAILQ_INSERT_TAIL(&users->round, queue, entry);
 	TAILQ_INSERT_TAIL(&queue->places, place, entry);
+}
+
+void user_enqueue(struct users *users, struct user *user, struct user_place *place)
+{
+	enqueue(users, user != NULL ? &user->queue : &users->nobody, place);
+}
+
+void user_enqueue_events(struct users *users, struct user *user, struct user_place *place)
+{
+	place->tells = true;
+	enqueue(users, &user->events, place);
+}
+
+struct user_place *user_next_events(struct users *users, struct user *user)
+{
+	struct user_place *place = TAILQ_FIRST(&user->events.places);
+
+	if (place != NULL)
+		user_dequeue(users, place);
+	return place;
+}
+
+void user_hold(struct user *user, uint64_t until)
+{
+	user->queue.held_until = until;
 }
 
 void user_dequeue(struct users *users, struct user_place *place)
@@ -154,10 +185,14 @@ void user_dequeue(struct users *users, struct user_place *place)
 		TAILQ_REMOVE(&users->round, queue, entry);
 }
 
-struct user_place *users_next(struct users *users)
+struct user_place *users_next(struct users *users, uint64_t now)
 {
 	struct user_queue *queue = TAILQ_FIRST(&users->round);
 
+	while (queue != NULL && queue->held_until > now)
+		queue = TAILQ_NEXT(queue, entry);
+	if (queue == NULL) /* all who wait are held, or nobody waits */
+		queue = TAILQ_FIRST(&users->round);
 	if (queue == NULL)
 		return NULL;
 	struct user_place *place = TAILQ_FIRST(&queue->places);

@@ -32,12 +32,15 @@ LIST_HEAD(user_bucket, user);
 struct user_queue {
 	TAILQ_HEAD(, user_place) places;
 	TAILQ_ENTRY(user_queue) entry; /* linked if `places` is not empty */
+	/* Others come first until this time, see user_hold. */
+	uint64_t held_until;
 };
 
 /* A connection's place in the queue of its user. */
 struct user_place {
 	TAILQ_ENTRY(user_place) entry;
 	struct user_queue *queue; /* the queue that this place is in; NULL: none */
+	bool tells;               /* the queue was that of connections with events */
 };
 
 /* A user's part of clients.input_room, see flow.h. */
@@ -79,6 +82,8 @@ void user_leave(struct user *user);
 /* Returns what the user has at the node, for node_session_user. */
 struct node_user *user_at_node(struct user *user);
 struct user_input *user_input(struct user *user);
+/* Returns the user's part of clients.events_size, see events.h. */
+size_t *user_events(struct user *user);
 /* Returns the input of the user who has most. */
 struct user_input *users_most_input(struct users *users);
 struct user_replies *user_replies(struct user *user);
@@ -92,7 +97,16 @@ void user_enqueue(struct users *users, struct user *user, struct user_place *pla
 void user_dequeue(struct users *users, struct user_place *place);
 /* Takes out the connection that is next: the first of the next user. Returns NULL if all queues are
  * empty. */
-struct user_place *users_next(struct users *users);
+struct user_place *users_next(struct users *users, uint64_t now);
+
+/* Each user has a second queue, of connections with events that are not written yet. It takes turns
+ * as if it were that of another user. */
+void user_enqueue_events(struct users *users, struct user *user, struct user_place *place);
+/* Takes out the first connection of that queue. Returns NULL if the queue is empty. */
+struct user_place *user_next_events(struct users *users, struct user *user);
+/* Lets others come first until this time: a command of the user has caused many events, and to
+ * write them takes about as long. The user is not held while nobody else waits. */
+void user_hold(struct user *user, uint64_t until);
 
 static inline bool users_are_waiting(const struct users *users)
 {
