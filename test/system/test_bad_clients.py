@@ -895,7 +895,7 @@ class Limits(unittest.TestCase):
                 return float(re.search(r"used_cpu_user:([0-9.]+)", client.call("INFO")).group(1))
 
         chosen, others = bytes.fromhex("b8fe6c3923a44bbe"), b"innocent"
-        best_of(3, 3, lambda: take(chosen) / take(others))
+        best_of(3, 3, lambda: take(chosen) / max(take(others), 0.02)) # the kernel counts in ticks
 
     def test_one_user_cannot_have_all_locks(self):
         """Nor can one user cause one epoch after the other, which would interrupt all members."""
