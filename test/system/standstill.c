@@ -40,15 +40,17 @@ int clock_gettime(clockid_t clock, struct timespec *ret_time)
 	return next(clock, ret_time);
 }
 
-ssize_t recv(int fd, void *bytes, size_t room, int flags)
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	static const char order[] = "stand still ";
-	static ssize_t (*next)(int fd, void *bytes, size_t room, int flags);
+	static ssize_t (*next)(int fd, struct msghdr *message, int flags);
 
 	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "recv");
-	ssize_t size = next(fd, bytes, room, flags);
-	const char *found = size > 0 ? memmem(bytes, (size_t)size, order, sizeof(order) - 1) : NULL;
+		*(void **)&next = dlsym(RTLD_NEXT, "recvmsg");
+	ssize_t size = next(fd, message, flags);
+	const char *found = size > 0 ? memmem(message->msg_iov[0].iov_base, (size_t)size, order,
+	                                      sizeof(order) - 1)
+	                             : NULL;
 	if (found != NULL) /* a newline follows the number */
 		left = atoi(found + sizeof(order) - 1);
 	return size;

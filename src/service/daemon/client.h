@@ -61,6 +61,9 @@ struct client_status {
 struct client {
 	struct loop_watch watch; /* the client's socket; must be the first member */
 	uint32_t events;         /* what epoll waits for: EPOLLIN, EPOLLOUT */
+	/* The socket of a client that was closed while something was unread: see strays.h. -1:
+	 * none. */
+	int unread_fd;
 	bool tcp;
 	struct daemon *daemon;
 

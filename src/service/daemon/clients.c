@@ -12,6 +12,7 @@
 #include "log.h"
 #include "memory.h"
 #include "replies.h"
+#include "strays.h"
 #include "tls.h"
 
 #include <errno.h>
@@ -320,15 +321,42 @@ static bool take_decrypted(struct client *client)
 	return any;
 }
 
+/* Reads into the daemon's inbox. Returns what recv returns; *ret_strays: see strays_receive. */
+static ssize_t read_socket(struct client *client, bool *ret_strays)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (client->tcp)
+		return recv(client->watch.fd, daemon->inbox, sizeof(daemon->inbox), 0);
+	return strays_receive(daemon->strays, client->watch.fd, daemon->inbox,
+	                      sizeof(daemon->inbox), ret_strays);
+}
+
+static void refuse_strays(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	char who[CLIENT_DESCRIPTION_MAX];
+
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->refusals, daemon->loop.now))
+		log_line(LEVEL_WARNING, "a client was refused: it sends descriptors: %s", who);
+	end_with(client, "", "a node takes no descriptors (SCM_RIGHTS)");
+}
+
 /* Returns the number of bytes read; 0: there were none, or the stream has ended. */
 static size_t receive(struct client *client)
 {
 	char *inbox = client->daemon->inbox;
+	bool strays = false;
 	ssize_t size;
 
 	do {
-		size = recv(client->watch.fd, inbox, sizeof(client->daemon->inbox), 0);
+		size = read_socket(client, &strays);
 	} while (size < 0 && errno == EINTR);
+	if (strays) {
+		refuse_strays(client);
+		return 0;
+	}
 	if (size < 0 && errno == EAGAIN)
 		return 0;
 	if (size == 0)
@@ -564,6 +592,7 @@ struct client *client_make(struct daemon *daemon, int fd)
 	client->watch = (struct loop_watch){.fd = fd, .notes = true, .ready = on_client_ready};
 	client->grace.due = on_grace_over;
 	client->daemon = daemon;
+	client->unread_fd = -1;
 	client->version = 2;
 	LIST_INSERT_HEAD(&daemon->clients.all, client, all);
 	loop_add(&daemon->loop, &client->watch, EPOLLET);

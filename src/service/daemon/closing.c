@@ -7,6 +7,7 @@
 #include "instance.h"
 #include "log.h"
 #include "status_queue.h"
+#include "strays.h"
 
 #include <stdlib.h>
 
@@ -48,6 +49,49 @@ bool client_awaits_last(struct client *client)
 	return true;
 }
 
+static void close_socket(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (client->tcp) {
+		loop_close_fd(&daemon->loop, &client->watch);
+		return;
+	}
+	int fd = loop_remove(&daemon->loop, &client->watch);
+	bool closed = strays_close(daemon->strays, fd);
+	if (!closed && client->user != NULL)
+		client->unread_fd = fd;
+	else if (!closed)
+		/* It counts from now on, so that no more than the limit can wait. */
+		strays_leave(daemon->strays, fd, NULL);
+}
+
+/* Counts one connection of the user less; NULL: it did not count. */
+static void discount(struct daemon *daemon, struct user *user)
+{
+	if (user != NULL)
+		daemon->clients.count--;
+	user_leave(user);
+}
+
+void client_closed_late(void *context, void *user)
+{
+	discount(context, user);
+	listeners_resume(context);
+}
+
+/* If the socket is not closed yet, the connection counts for its user until then. It is handed over
+ * only now, because until now the client needs its user. */
+static void end_connection(const struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (client->unread_fd >= 0)
+		strays_leave(daemon->strays, client->unread_fd, client->user);
+	else
+		discount(daemon, client->user);
+}
+
 void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
@@ -71,7 +115,7 @@ void client_close(struct client *client)
 		session = 0;
 	loop_timer_clear(&daemon->loop, &client->grace);
 	client->session = 0;
-	loop_close_fd(&daemon->loop, &client->watch);
+	close_socket(client);
 	SLIST_INSERT_HEAD(&daemon->clients.closed, client, closed_entry);
 	if (session != 0 && stopped)
 		node_session_quit(daemon->node, session, daemon->loop.now);
@@ -96,9 +140,7 @@ bool clients_forget_closed(struct daemon *daemon)
 			free(client->texts[i]);
 		free(client->token);
 		free((char *)client->who.command);
-		if (client->user != NULL)
-			clients->count--;
-		user_leave(client->user);
+		end_connection(client);
 		free((uint32_t *)client->subject.gids);
 		free((char *)client->subject.certificate);
 		LIST_REMOVE(client, all);

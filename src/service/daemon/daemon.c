@@ -21,6 +21,7 @@
 #include "notify.h"
 #include "peers.h"
 #include "randomness.h"
+#include "strays.h"
 #include "trust.h"
 
 #include <signal.h>
@@ -143,6 +144,7 @@ static void close_all(struct daemon *daemon)
 	/* Close the listeners last: 'baton drain' waits for that, and after it another node may use
 	 * the directory. */
 	listeners_close(daemon);
+	strays_end(daemon->strays);
 	loop_close_fd(&daemon->loop, &daemon->signals);
 	reload_close(daemon);
 	lease_page_close(&daemon->lease_page);
@@ -272,7 +274,7 @@ static int raise_limits(struct daemon *daemon)
 {
 	const bool peers = archive_identity(daemon->archive)->address[0] != '\0' ||
 	                   daemon->options->address != NULL || daemon->options->join_count > 0;
-	const rlim_t ours = DESCRIPTORS_OURS + (peers ? PEERS_SOCKETS_MAX : 0);
+	rlim_t ours = DESCRIPTORS_OURS + (peers ? PEERS_SOCKETS_MAX : 0);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -282,6 +284,7 @@ static int raise_limits(struct daemon *daemon)
 		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
 			limit = raised;
 	}
+	ours += strays_reserve(daemon->strays, limit.rlim_cur);
 	if (limit.rlim_cur <= ours + 1) { /* one for a client, one for a stranger */
 		log_line(LEVEL_ERROR,
 		         "at least %llu descriptors are needed, and the system allows %llu: see "
@@ -407,6 +410,8 @@ int daemon_run(const struct daemon_options *options)
 	daemon->started = daemon->loop.now;
 	read_signals(daemon);
 	reload_open(daemon);
+	daemon->strays =
+	        strays_open(&daemon->loop, strays_are_refusable(), client_closed_late, daemon);
 	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
 	lease_page_open(&daemon->lease_page);
 	daemon->code = begin(daemon);

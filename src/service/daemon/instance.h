@@ -19,6 +19,7 @@
 struct member_note;
 struct peers;
 struct rules;
+struct strays;
 
 struct daemon {
 	const struct daemon_options *options;
@@ -35,6 +36,7 @@ struct daemon {
 	struct rules *rules;
 	struct reload reload;
 	struct listeners listeners;
+	struct strays *strays;
 	struct word_page lease_page;
 	struct sched_policy sched_policy;
 	struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "sockets.h"
 #include "strangers.h"
+#include "strays.h"
 #include "tame.h"
 
 #include <errno.h>
@@ -36,15 +37,36 @@ enum {
 	ACCEPTS_MAX = 16, /* the most clients that are accepted in a turn of the loop */
 };
 
+/* Returns a connection, or -1 and errno. */
+static int accept_one(const struct listener *listener)
+{
+	struct daemon *daemon = listener->daemon;
+	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd >= 0 && listener == &daemon->listeners.local)
+		strays_expect(daemon->strays, fd);
+	return fd;
+}
+
+static void close_refused(const struct listener *listener, int fd)
+{
+	struct daemon *daemon = listener->daemon;
+
+	if (listener != &daemon->listeners.local)
+		close(fd);
+	else if (!strays_close(daemon->strays, fd))
+		strays_leave(daemon->strays, fd, NULL);
+}
+
 /* Refuses one client, because there is no descriptor left for it. Uses the spare descriptor to
  * accept the client and tell it so. */
 static void refuse_one(struct daemon *daemon, const struct listener *listener)
 {
 	close(daemon->listeners.spare_fd);
-	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept_one(listener);
 	if (fd >= 0) {
 		send(fd, CLIENT_TOO_MANY, sizeof(CLIENT_TOO_MANY) - 1, MSG_NOSIGNAL);
-		close(fd);
+		close_refused(listener, fd);
 	}
 	daemon->listeners.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -76,15 +98,20 @@ static void cannot_accept(struct daemon *daemon, const struct listener *listener
 static struct client *accept_client(const struct listener *listener)
 {
 	struct daemon *daemon = listener->daemon;
-	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	/* If the next one must be refused, it may be one more that cannot be closed now. */
+	if (strays_are_too_many(daemon->strays)) {
+		listeners_pause(daemon);
+		return NULL;
+	}
+	int fd = accept_one(listener);
 	if (fd < 0) {
 		cannot_accept(daemon, listener, errno);
 		return NULL;
 	}
 	/* Accept clients while others still have time to stop: they may ask for the status. */
 	if (daemon->leaving && !clients_are_stopping(daemon)) {
-		close(fd);
+		close_refused(listener, fd);
 		return NULL;
 	}
 	return client_make(daemon, fd);
@@ -360,6 +387,8 @@ static int open_unix_locked(struct daemon *daemon)
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0)
+		strays_refuse(daemon->strays, fd);
 	mode_t mask = umask(
 	        0777 &
 	        ~socket_mode(daemon)); /* so that the mode is right from the first moment on */
@@ -468,6 +497,9 @@ void listeners_close(struct daemon *daemon)
 	if (daemon->listeners.spare_fd >= 0)
 		close(daemon->listeners.spare_fd);
 	daemon->listeners.spare_fd = -1;
-	loop_close_fd(&daemon->loop, &daemon->listeners.local.watch);
+	/* Connections that nobody has accepted are closed with the listener. */
+	if (daemon->listeners.local.watch.fd >= 0)
+		strays_leave(daemon->strays,
+		             loop_remove(&daemon->loop, &daemon->listeners.local.watch), NULL);
 	loop_close_fd(&daemon->loop, &daemon->listeners.tcp.watch);
 }

@@ -34,14 +34,23 @@ void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events)
 	control(loop, EPOLL_CTL_MOD, watch, events);
 }
 
+int loop_remove(struct loop *loop, struct loop_watch *watch)
+{
+	int fd = watch->fd;
+
+	if (fd >= 0)
+		control(loop, EPOLL_CTL_DEL, watch, 0);
+	watch->fd = -1;
+	return fd;
+}
+
 void loop_close_fd(struct loop *loop, struct loop_watch *watch)
 {
-	if (watch->fd < 0)
-		return;
 	/* Closing would not end the watch if another process has the descriptor too. */
-	control(loop, EPOLL_CTL_DEL, watch, 0);
-	close(watch->fd);
-	watch->fd = -1;
+	int fd = loop_remove(loop, watch);
+
+	if (fd >= 0)
+		close(fd);
 }
 
 /* --- timers: a binary heap, the earliest at 1 --- */

@@ -72,6 +72,9 @@ void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events);
 /* Changes the events that are watched. With EPOLLET, events that are ready already are reported
  * again. */
 void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events);
+/* Stops watching the descriptor, and returns it; -1: there is none. The memory must stay valid until
+ * the turn is over. */
+int loop_remove(struct loop *loop, struct loop_watch *watch);
 /* Stops watching the descriptor and closes it. The memory must stay valid until the turn is
  * over. */
 void loop_close_fd(struct loop *loop, struct loop_watch *watch);
