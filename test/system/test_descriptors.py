@@ -1,18 +1,30 @@
 """Descriptors: those that clients send to a node, and the one that a node sends to its clients."""
 import array
+import fcntl
+import os
+import re
 import signal
 import socket
 import struct
+import subprocess
+import sys
+import termios
 import time
 import unittest
 
-from cluster import LONG_LEASE, Cluster
-from resp import Client, Closed
+from baton import BATON
+from cluster import LONG_LEASE, Cluster, until
+from resp import Client, Closed, encode
 
 # The last close of a socket that is sent takes this long. A node that is not blocked by it answers sooner, however slow the
 # machine is.
 LINGER_S = 40
 SOON_S = LINGER_S / 2
+
+
+def unread(connection):
+    """Returns how many bytes have arrived and are still unread."""
+    return struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, b"\0" * 4))[0]
 
 
 class Lingering:
@@ -124,6 +136,71 @@ class Sent(unittest.TestCase):
             began = time.monotonic()
             self.assertEqual(cluster[0].end(), 0)
             self.assertLess(time.monotonic() - began, SOON_S)
+
+
+# The kernel counts descriptors that are on the way only for users without capabilities.
+@unittest.skipIf(os.geteuid() != 0, "needs root, to start a node as another user")
+class Words(unittest.TestCase):
+    """The descriptor of the lease word is on the way until a client receives it. The kernel allows a user without capabilities
+    as many of these as it may have open."""
+    UID = 54321
+    LIMIT = 200
+
+    # Sends more descriptors to itself than the node may have on the way, then waits for the end of its input.
+    FILL = """
+import array, socket, sys
+here, there = socket.socketpair()
+for _ in range(3):
+    here.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 100))])
+print("full", flush=True)
+sys.stdin.read()
+"""
+
+    def as_user(self, limit):
+        return ["prlimit", f"--nofile={limit}:{limit}", "setpriv", f"--reuid={self.UID}", f"--regid={self.UID}", "--clear-groups",
+                "--inh-caps=-all", "--bounding-set=-all"]
+
+    def setUp(self):
+        # Everybody may connect, because there is a rule.
+        self.cluster = Cluster(1, *LONG_LEASE, "--allow", "* lock,status uid:0")
+        self.addCleanup(self.cluster.clear)
+        self.node = self.cluster[0]
+        os.chmod(self.cluster.folder, 0o755)
+        os.chown(self.cluster.folder, self.UID, self.UID)
+        self.node.prefix = self.as_user(self.LIMIT)
+        self.cluster.start()
+
+    def run_works(self):
+        run = subprocess.run([BATON, "run", "-S", self.node.socket, "x", "true"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_a_client_that_does_not_receive_them_harms_nobody(self):
+        self.run_works()
+        clients = [self.enterContext(self.node.client()) for _ in range(8)]
+        for _ in range(self.LIMIT // 4):
+            for client in clients:
+                before = unread(client.socket)
+                client.send("CLIENT", "LEASES", "WORD")
+                until("the reply has come", lambda client=client, before=before: unread(client.socket) > before, 10)
+        self.run_works()
+
+    def test_the_second_reply_has_none(self):
+        with self.node.client() as client:
+            for expected in (1, 0, 0):
+                client.send_bytes(encode("CLIENT", "LEASES", "WORD"))
+                data, got, _, _ = socket.recv_fds(client.socket, 100, 10)
+                self.assertEqual(len(got), expected)
+                self.assertTrue(re.fullmatch(rb"\*2\r\n:\d+\r\n:\d+\r\n", data), data)
+                for descriptor in got:
+                    os.close(descriptor)
+
+    def test_if_there_are_too_many_clients_ask(self):
+        with subprocess.Popen([*self.as_user(2000), sys.executable, "-c", self.FILL], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as filler:
+            self.assertEqual(filler.stdout.readline(), b"full\n")
+            self.run_works()
+            self.node.says("the lease word cannot be passed to a client: Too many references: cannot splice: clients ask")
+            filler.stdin.close()
+        self.run_works()
 
 
 if __name__ == "__main__":

@@ -163,6 +163,9 @@ struct client {
 	/* The client has asked LEASE: it may not notice the end of its connection. */
 	bool asks_lease;
 	bool passes_word; /* the descriptor of the lease word must be sent with the next bytes */
+	/* The client has asked for the lease word. It gets the descriptor only once: descriptors
+	 * that are not received yet count for this node's user, and their number is limited. */
+	bool asked_word;
 
 	/* Losing locks. */
 	/* How long the client needs to stop after losing a lock; 0: others get the lock at once. */

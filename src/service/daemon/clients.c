@@ -51,15 +51,25 @@ static void slim(struct buffer *buffer, size_t kept)
 
 static void hang_up(struct client *client);
 
-/* Writes the output, and with it the descriptor of the lease word, if the client has asked for it.
- * Returns what send returns. */
-static ssize_t write_bytes(struct client *client)
+/* Too many descriptors that processes of this node's user have sent are not received yet, so the
+ * kernel takes no more. The client gets its reply without the lease word, and asks LEASE. */
+static void give_up_word(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	client->passes_word = false;
+	if (log_limit_passes(&daemon->words, daemon->loop.now))
+		log_line(LEVEL_WARNING,
+		         "the lease word cannot be passed to a client: %s: clients ask for the "
+		         "lease instead (LEASE)",
+		         strerror(errno));
+}
+
+/* Writes the output, and with it the descriptor of the lease word. Returns what send returns. */
+static ssize_t write_with_word(struct client *client)
 {
 	struct buffer *output = &client->output;
 
-	if (!client->passes_word)
-		return send(client->watch.fd, buffer_front(output), buffer_size(output),
-		            MSG_NOSIGNAL);
 	union {
 		struct cmsghdr header; /* gives the union its alignment */
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -77,6 +87,21 @@ static ssize_t write_bytes(struct client *client)
 	ssize_t written = sendmsg(client->watch.fd, &message, MSG_NOSIGNAL);
 	client->passes_word = written <= 0;
 	return written;
+}
+
+/* Writes the output, and with it the descriptor of the lease word, if the client has asked for it.
+ * Returns what send returns. */
+static ssize_t write_bytes(struct client *client)
+{
+	const struct buffer *output = &client->output;
+
+	if (client->passes_word) {
+		ssize_t written = write_with_word(client);
+		if (written >= 0 || errno != ETOOMANYREFS)
+			return written;
+		give_up_word(client);
+	}
+	return send(client->watch.fd, buffer_front(output), buffer_size(output), MSG_NOSIGNAL);
 }
 
 /* Writes as much of the output as the socket takes. Returns 0, or -1 if the socket is dead. */

@@ -426,7 +426,7 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
  * CLIENT LEASES: from now on, the replies to LOCK and ELECT tell what is left of the lease. The
  * reply to this command has two numbers: the time on this node's lease clock, by which the client
  * sees whether its own clock is the same; and the length of a lease. With WORD the descriptor of
- * the lease word comes with the reply.
+ * the lease word comes with the reply, the first time.
  */
 static bool serve_leases(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -450,7 +450,8 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 		                   &left_ns, &lapses);
 		client_ask_lease(client);
 	}
-	client->passes_word = client->passes_word || word;
+	client->passes_word = client->passes_word || (word && !client->asked_word);
+	client->asked_word = client->asked_word || word;
 	resp_array(&client->output, 2);
 	resp_integer(&client->output, clock_lease_ns());
 	resp_integer(&client->output, client->daemon->settings.lease_ms);

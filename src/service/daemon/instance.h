@@ -51,6 +51,7 @@ struct daemon {
 	struct log_limit late;    /* limits the lines about clients that did not stop in time */
 	struct log_limit unread;  /* limits the lines about clients that do not read */
 	struct log_limit crowd;   /* limits the lines about events that all clients do not read */
+	struct log_limit words;   /* limits the lines about lease words that cannot be passed */
 	/* Limit the lines about orders of clients, see client_orders. */
 	struct log_limit orders[CLIENT_ORDERS];
 	struct loop_watch signals;
