@@ -10,6 +10,7 @@
 #include "clients.h"
 #include "clock.h"
 #include "closing.h"
+#include "command_lines.h"
 #include "effects.h"
 #include "epoch_file.h"
 #include "grace.h"
@@ -145,6 +146,7 @@ static void close_all(struct daemon *daemon)
 	 * the directory. */
 	listeners_close(daemon);
 	strays_end(daemon->strays);
+	command_lines_close(daemon->command_lines);
 	loop_close_fd(&daemon->loop, &daemon->signals);
 	reload_close(daemon);
 	lease_page_close(&daemon->lease_page);
@@ -412,6 +414,7 @@ int daemon_run(const struct daemon_options *options)
 	reload_open(daemon);
 	daemon->strays =
 	        strays_open(&daemon->loop, strays_are_refusable(), client_closed_late, daemon);
+	daemon->command_lines = command_lines_open(&daemon->loop, listeners_late_command, daemon);
 	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
 	lease_page_open(&daemon->lease_page);
 	daemon->code = begin(daemon);

@@ -16,6 +16,7 @@
 #include "sched_policy.h"
 #include "status_json.h"
 
+struct command_lines;
 struct member_note;
 struct peers;
 struct rules;
@@ -37,6 +38,7 @@ struct daemon {
 	struct reload reload;
 	struct listeners listeners;
 	struct strays *strays;
+	struct command_lines *command_lines;
 	struct word_page lease_page;
 	struct sched_policy sched_policy;
 	struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */

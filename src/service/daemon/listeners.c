@@ -3,6 +3,7 @@
 #include "client_tls.h"
 #include "clients.h"
 #include "clock.h"
+#include "command_lines.h"
 #include "grace.h"
 #include "instance.h"
 #include "lease_note.h"
@@ -117,27 +118,57 @@ static struct client *accept_client(const struct listener *listener)
 	return client_make(daemon, fd);
 }
 
-/* Reads the command line of a process; "" if it cannot be read. */
-static void read_command_line(pid_t pid, char *room, size_t size)
+/* Opens a file of a process in /proc. Returns its descriptor, or -1. */
+static int open_of_process(pid_t pid, const char *file)
 {
 	char path[48];
-	ssize_t got = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Reads the name of a process, which does not need the lock of its memory, and puts it in brackets,
+ * as ps does. */
+static void read_name(pid_t pid, char room[NODE_COMMAND_MAX + 1])
+{
+	char name[64];
+	ssize_t got = 0;
+	int fd = open_of_process(pid, "comm");
+
 	if (fd >= 0) {
-		got = read(fd, room, size - 1);
+		got = read(fd, name, sizeof(name));
 		close(fd);
 	}
-	if (got < 0)
-		got = 0;
-	while (got > 0 && room[got - 1] == '\0')
+	while (got > 0 && name[got - 1] == '\n')
 		got--;
-	for (ssize_t i = 0; i < got; i++) {
-		if (tame_is_control(room[i]))
-			room[i] = ' ';
-	}
-	room[got] = '\0';
+	tame_text(name, got > 0 ? (size_t)got : 0);
+	snprintf(room, NODE_COMMAND_MAX + 1, "[%.*s]", got > 0 ? (int)got : 0, name);
+}
+
+/* Reads the command line of a process; "" if it cannot be read. If that takes too long, reads the
+ * name of the process, and *ret_ticket is what command_lines_read says. */
+static void read_command_line(struct daemon *daemon, pid_t pid, char room[NODE_COMMAND_MAX + 1],
+                              uint64_t *ret_ticket)
+{
+	int fd = open_of_process(pid, "cmdline");
+
+	room[0] = '\0';
+	*ret_ticket = 0;
+	if (fd >= 0 && !command_lines_read(daemon->command_lines, fd, room, ret_ticket))
+		read_name(pid, room);
+}
+
+void listeners_late_command(void *context, uint64_t session, const char *command)
+{
+	struct daemon *daemon = context;
+	struct client *client = client_of(daemon, session);
+
+	if (client == NULL)
+		return;
+	free((char *)client->who.command);
+	client->who.command = strdup(command);
+	memory_must(client->who.command != NULL);
+	node_session_command(daemon->node, session, command);
 }
 
 /* Reads the primary and other groups of the process that connected, as of that moment. The socket
@@ -190,12 +221,13 @@ static bool accept_unix(struct listener *listener)
 	struct ucred who = {.uid = SUBJECT_NOBODY};
 	socklen_t who_size = sizeof(who);
 	char command[NODE_COMMAND_MAX + 1] = "";
+	uint64_t ticket = 0;
 	struct client *client = accept_client(listener);
 
 	if (client == NULL)
 		return false;
 	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0) {
-		read_command_line(who.pid, command, sizeof(command));
+		read_command_line(client->daemon, who.pid, command, &ticket);
 		read_groups(client, who.gid);
 	}
 	client->subject.uid = who.uid;
@@ -203,6 +235,8 @@ static bool accept_unix(struct listener *listener)
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
 	                                           .command = command});
+	if (ticket != 0)
+		command_lines_expect(client->daemon->command_lines, ticket, client->session);
 	return true;
 }
 

@@ -54,6 +54,9 @@ void listeners_resume(struct daemon *daemon);
 /* Call it when the rules have changed: sets the mode of the socket's file, see socket_mode, and
  * notes for each client whether it is shut out. */
 void listeners_adjust(struct daemon *daemon);
+/* Call it when the command line of a client's process comes late: see command_lines_open. `context`
+ * is the daemon. */
+void listeners_late_command(void *context, uint64_t session, const char *command);
 void listeners_close(struct daemon *daemon);
 
 #endif

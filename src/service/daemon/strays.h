@@ -23,7 +23,7 @@ enum {
 	/* The most descriptors that the kernel lets a message have (SCM_MAX_FD). */
 	STRAYS_MESSAGE_MAX = 253,
 	/* The most sockets without an owner that may wait for the thread. */
-	STRAYS_ORPHANS_MAX = 8,
+	STRAYS_ORPHANS_MAX = 4,
 };
 
 struct strays;

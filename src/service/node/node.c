@@ -502,6 +502,14 @@ void node_session_user(struct node *node, uint64_t id, struct node_user *user)
 		session_set_user(session, user);
 }
 
+void node_session_command(struct node *node, uint64_t id, const char *command)
+{
+	struct session *session = session_find(&node->sessions, id);
+
+	if (session != NULL)
+		session_set_command(session, command);
+}
+
 void node_session_linger(struct node *node, uint64_t id)
 {
 	struct session *session = session_find(&node->sessions, id);

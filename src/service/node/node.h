@@ -302,6 +302,9 @@ struct node_client {
  * sessions is reached. */
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
 
+/* Changes the command line that node_session_open got, because it was learnt later. */
+void node_session_command(struct node *node, uint64_t session, const char *command);
+
 /* Counts what all sessions of one user have at this node. The driver owns it, begins with zeros,
  * and keeps it as long as `sessions` or `names` is not 0. */
 struct node_user {

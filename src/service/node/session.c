@@ -94,6 +94,19 @@ void session_stay(struct session *session)
 	free(command);
 }
 
+void session_set_command(struct session *session, const char *command)
+{
+	bool stays =
+	        session->command_line != NULL &&
+	        strncmp(session->command_line, NODE_CANNOT_STOP, sizeof(NODE_CANNOT_STOP) - 1) == 0;
+
+	free(session->command_line);
+	session->command_line = strndup(command, NODE_COMMAND_MAX);
+	memory_must(session->command_line != NULL);
+	if (stays)
+		session_stay(session);
+}
+
 void session_free(struct sessions *sessions, struct session *session)
 {
 	uint32_t number = (uint32_t)session->id - 1;

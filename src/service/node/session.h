@@ -101,6 +101,8 @@ void session_set_user(struct session *session, struct node_user *user);
 
 /* See node_session_stay. */
 void session_stay(struct session *session);
+/* See node_session_command. */
+void session_set_command(struct session *session, const char *command);
 
 /* Call it when the session begins (1) or ceases (-1) to wait for a lock. */
 static inline void session_count_lock(struct session *session, int change)
