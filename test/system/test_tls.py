@@ -621,6 +621,18 @@ class Keys(unittest.TestCase):
         self.assertEqual(self.count(node.process.pid, old), [0, 0, 0])
         self.assertEqual(self.count(node.process.pid, self.secrets(self.certificates.path("n1.key"))), [0, 1, 0])
 
+    def test_an_invitation_is_wiped(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root may read the memory of a node with a key")
+        node = self.start(*self.certificates.options("n1"), "--tls-ca-key", self.certificates.path("ca.key"), "--data",
+                          os.path.join(self.folder, "data"), "--listen", f"127.0.0.1:{free_port()}")
+        token = baton("member", "invite", "-S", node.socket).out.strip().encode()
+        # The allocator itself writes to the first bytes of memory that is freed.
+        self.assertGreater(len(token), 80)
+        with node.client() as client:
+            until("the node has noticed that the other client is gone", lambda: "connected_clients:1\r\n" in client.call("INFO"))
+        self.assertEqual(self.count(node.process.pid, [token[40:]]), [0])
+
     def test_only_a_node_with_a_key_is_hidden_from_its_own_user(self):
         """If a process must not be dumped, the kernel gives its files in /proc to root. A node without a key can still be
         debugged."""

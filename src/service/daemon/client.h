@@ -117,6 +117,7 @@ struct client {
 	 * invitation; 0: none. */
 	uint64_t asking;
 	char *token;       /* the invitation that is being made; NULL: none */
+	bool secret;       /* an invitation is in the memory of the output */
 	uint32_t argument; /* SUBSCRIBE: the argument whose subscription is pending; 0: none */
 	/* A MULTI was refused, and so are the commands after it, up to EXEC, DISCARD or RESET. */
 	bool multi_refused;

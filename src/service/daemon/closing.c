@@ -1,6 +1,7 @@
 #include "closing.h"
 
 #include "client_tls.h"
+#include "commands_member.h"
 #include "events.h"
 #include "flow.h"
 #include "grace.h"
@@ -10,6 +11,7 @@
 #include "strays.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Removes the client from all lists of work for the loop. */
 static void drop_from_lists(struct client *client)
@@ -133,12 +135,14 @@ bool clients_forget_closed(struct daemon *daemon)
 		struct client *client = SLIST_FIRST(&clients->closed);
 		SLIST_REMOVE_HEAD(&clients->closed, closed_entry);
 		buffer_free(&client->input);
+		if (client->secret)
+			explicit_bzero(client->output.bytes, client->output.room);
 		buffer_free(&client->output);
 		client_charge(client);
 		client_tls_free(client);
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
-		free(client->token);
+		client_forget_token(client);
 		free((char *)client->who.command);
 		end_connection(client);
 		free((uint32_t *)client->subject.gids);

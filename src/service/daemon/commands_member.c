@@ -289,9 +289,10 @@ static bool serve_invitation(struct client *client, const struct resp_argument *
 
 static void tell_answer(struct client *client, bool done, enum refusal refusal)
 {
-	if (done && client->token != NULL)
+	if (done && client->token != NULL) {
 		resp_bulk(&client->output, client->token, strlen(client->token));
-	else if (done)
+		client->secret = true;
+	} else if (done)
 		resp_simple(&client->output, "OK");
 	else if (refusal != REFUSAL_NONE)
 		reply_wrong(client, "%s", refusal_text(refusal));
@@ -305,6 +306,14 @@ static void tell_answer(struct client *client, bool done, enum refusal refusal)
 		                    "obey it; see 'baton member list', and try again");
 }
 
+void client_forget_token(struct client *client)
+{
+	if (client->token != NULL)
+		explicit_bzero(client->token, strlen(client->token));
+	free(client->token);
+	client->token = NULL;
+}
+
 void members_answered(struct daemon *daemon, const struct member_effect *effect)
 {
 	struct client *client;
@@ -316,8 +325,7 @@ void members_answered(struct daemon *daemon, const struct member_effect *effect)
 	if (client == NULL) /* the client is gone */
 		return;
 	tell_answer(client, effect->answered.done, effect->answered.refusal);
-	free(client->token);
-	client->token = NULL;
+	client_forget_token(client);
 	client->asking = 0;
 	client_dirty(client);
 	client_answered(client);

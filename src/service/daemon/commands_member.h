@@ -21,6 +21,9 @@ struct member_effect;
  * (MEMBER_ANSWERED): answers the client that has asked. */
 void members_answered(struct daemon *daemon, const struct member_effect *effect);
 
+/* Erases and frees the invitation that is being made for the client, if any. */
+void client_forget_token(struct client *client);
+
 /* Call it when there is a new view: notes when each new member was first seen. */
 void members_note(struct daemon *daemon);
 
