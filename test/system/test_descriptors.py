@@ -119,12 +119,18 @@ class Sent(unittest.TestCase):
     def test_by_a_client_that_is_refused(self):
         cluster = self.cluster("--max-user-clients", "1")
         with self.admitted(cluster[0]) as other:
-            for _ in range(12):
+            sent = [self.lingering() for _ in range(12)]
+            for lingering in sent:
                 cluster[0].process.send_signal(signal.SIGSTOP)
                 with cluster[0].client() as client:
-                    self.lingering().sent_with(client.socket, b"PING\r\n")
+                    lingering.sent_with(client.socket, b"PING\r\n")
                     cluster[0].process.send_signal(signal.SIGCONT)
                     self.nobody_waits(other)
+            for lingering in sent:
+                lingering.peer.close()
+            # Now all of them are closed, and others are answered again.
+            with cluster[0].client() as client:
+                self.assertIn("too many clients of this user", client.read())
 
     def test_to_a_node_that_ends(self):
         cluster = Cluster(1, *LONG_LEASE).start()
