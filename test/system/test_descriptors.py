@@ -42,10 +42,12 @@ class Lingering:
         except BlockingIOError:
             pass
 
-    def sent_with(self, connection, data, flags=0):
-        """Sends the socket, and closes it here: only the message has it. Returns False if the kernel refuses this, as it may
-        since Linux 6.16."""
+    def sent_with(self, node, connection, data, flags=0, first=b""):
+        """Sends the socket, and closes it here, while the node is stopped: its last close is that of the node. Returns False if the
+        kernel refuses this, as it may since Linux 6.16."""
+        node.process.send_signal(signal.SIGSTOP)
         try:
+            connection.sendall(first)
             connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [self.socket.fileno()]))], flags)
         except PermissionError:
             # Now the close here need not wait for the peer.
@@ -53,6 +55,7 @@ class Lingering:
             return False
         finally:
             self.socket.close()
+            node.process.send_signal(signal.SIGCONT)
         return True
 
 
@@ -87,7 +90,7 @@ class Sent(unittest.TestCase):
             with self.subTest(flags=flags):
                 cluster = self.cluster()
                 with cluster[0].client() as other, cluster[0].client() as client:
-                    if self.lingering().sent_with(client.socket, data, flags):
+                    if self.lingering().sent_with(cluster[0], client.socket, data, flags):
                         self.nobody_waits(other)
                         self.assertEqual(client.read(), "ERR a node takes no descriptors (SCM_RIGHTS)")
                         self.assertRaises(Closed, client.read)
@@ -99,7 +102,7 @@ class Sent(unittest.TestCase):
         with cluster[0].client() as other:
             for _ in range(20):
                 with cluster[0].client() as client:
-                    if self.lingering().sent_with(client.socket, b"PING\r\n"):
+                    if self.lingering().sent_with(cluster[0], client.socket, b"PING\r\n"):
                         self.assertEqual(client.read(), "ERR a node takes no descriptors (SCM_RIGHTS)")
                     self.nobody_waits(other)
 
@@ -107,11 +110,8 @@ class Sent(unittest.TestCase):
         cluster = self.cluster()
         with cluster[0].client() as other, cluster[0].client() as client:
             # The node reads the first bytes, which are no command, and none of the others.
-            cluster[0].process.send_signal(signal.SIGSTOP)
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-            client.send_bytes(b"*1\r\n$x\r\n" + b"y" * 70000)
-            self.lingering().sent_with(client.socket, b"PING\r\n")
-            cluster[0].process.send_signal(signal.SIGCONT)
+            self.lingering().sent_with(cluster[0], client.socket, b"PING\r\n", first=b"*1\r\n$x\r\n" + b"y" * 70000)
             self.assertIn("ERR Protocol error", client.read())
             self.assertRaises(Closed, client.read)
             self.nobody_waits(other)
@@ -121,10 +121,9 @@ class Sent(unittest.TestCase):
         with self.admitted(cluster[0]) as other:
             sent = [self.lingering() for _ in range(12)]
             for lingering in sent:
-                cluster[0].process.send_signal(signal.SIGSTOP)
+                cluster[0].process.send_signal(signal.SIGSTOP) # so that it does not refuse the client too early
                 with cluster[0].client() as client:
-                    lingering.sent_with(client.socket, b"PING\r\n")
-                    cluster[0].process.send_signal(signal.SIGCONT)
+                    lingering.sent_with(cluster[0], client.socket, b"PING\r\n")
                     self.nobody_waits(other)
             for lingering in sent:
                 lingering.peer.close()
@@ -136,7 +135,7 @@ class Sent(unittest.TestCase):
         cluster = Cluster(1, *LONG_LEASE).start()
         self.addCleanup(cluster.clear)
         with cluster[0].client() as client:
-            self.lingering().sent_with(client.socket, b"PING\r\n")
+            self.lingering().sent_with(cluster[0], client.socket, b"PING\r\n")
             with Client(cluster[0].socket) as other:
                 self.nobody_waits(other)
             began = time.monotonic()
