@@ -85,7 +85,7 @@ static void test_an_order_is_a_name_and_a_fence(void **state)
 	/* The node shows the byte 80 in this way, so nobody knows which lock is meant. */
 	static const char byte[] = "{\"fence\": 1, \"name\": \"a\\\\x80\"}";
 	assert_int_equal(request_break(byte, strlen(byte), &order, &problem), -1);
-	assert_non_null(strstr(problem.text, "another name"));
+	assert_non_null(strstr(problem.text, "another lock"));
 	static const char nul[] = "{\"fence\": 1, \"name\": \"\\\\x00b\"}";
 	assert_int_equal(request_break(nul, strlen(nul), &order, &problem), -1);
 	static const char ascii[] = "{\"fence\": 1, \"name\": \"\\\\x41 \\\\x8\"}";
