@@ -88,14 +88,9 @@ void fencing_depart(struct node *node)
 
 void fencing_settle(struct node *node)
 {
-	const struct live *live;
-
-	if (node->lease.depart_at != NODE_NEVER || node->view.count == 0)
+	if (node->lease.depart_at != NODE_NEVER || node->view.count == 0 ||
+	    node->lives.held_count > 0)
 		return;
-	TAILQ_FOREACH (live, &node->lives.all, all) {
-		if (live->holder != NULL)
-			return;
-	}
 	propose_departure(node);
 	lease_schedule(&node->lease);
 }

@@ -21,6 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many locks of clients that are gone are released in one call. Each release is an event, which
+ * is matched with all patterns; others must be served in between. */
+enum { RELEASES_MAX = 16 };
+
 static uint32_t limit_of(uint32_t given, uint32_t initial)
 {
 	return given != 0 ? given : initial;
@@ -167,22 +171,42 @@ uint64_t node_deadline(const struct node *node)
 		return NODE_NEVER;
 	deadline = earlier(deadline, earlier(node->lease.next, node->bump_deadline));
 	deadline = earlier(deadline, node->missed_deadline);
+	deadline = earlier(deadline, node->sessions.release_at);
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
-/* Ends everything that is left of a session, and frees it. */
-static void end_session(struct node *node, struct session *session)
+/* Releases the newest lock of a retired session. Frees the session, and returns false, if that was
+ * the last one. */
+static bool release_newest(struct node *node, struct session *session)
 {
-	while (!LIST_EMPTY(&session->holds))
+	if (!LIST_EMPTY(&session->holds))
 		hold_release(node, LIST_FIRST(&session->holds));
+	if (!LIST_EMPTY(&session->holds))
+		return true;
 	session_free(&node->sessions, session);
+	return false;
+}
+
+/* Releases some locks of retired sessions: one of each, in turn, so that a session with many locks
+ * does not keep the others waiting. */
+static void release_some(struct node *node)
+{
+	struct sessions *sessions = &node->sessions;
+	struct session *session;
+
+	for (int i = 0; i < RELEASES_MAX && (session = TAILQ_FIRST(&sessions->retired)) != NULL;
+	     i++) {
+		TAILQ_REMOVE(&sessions->retired, session, queue);
+		TAILQ_INSERT_TAIL(&sessions->retired, session, queue);
+		release_newest(node, session);
+	}
 }
 
 static void expire(struct node *node, struct session *session)
 {
 	timer_clear(&node->sessions.timers, &session->timer);
 	if (session->orphan) {
-		end_session(node, session);
+		session_retire(&node->sessions, session, node->now);
 		return;
 	}
 	/* In a new view leaders are published again. This node may not know all of them until all
@@ -237,6 +261,8 @@ static void finish(struct node *node)
 void node_tick(struct node *node, uint64_t now)
 {
 	advance(node, now);
+	if (node->sessions.release_at <= node->now && !node->stopped)
+		release_some(node);
 	finish(node);
 }
 
@@ -607,7 +633,9 @@ static void close_session(struct node *node, uint64_t id, bool quits, uint64_t n
 		wait_withdraw(node, session);
 	wait_drop_value(node, session);
 	if (quits || session->told <= node->now || LIST_EMPTY(&session->holds)) {
-		end_session(node, session);
+		session_retire(&node->sessions, session, node->now);
+		for (int i = 0; i < RELEASES_MAX && release_newest(node, session); i++)
+			;
 	} else {
 		session->orphan = session->lingers = true;
 		timer_set(&node->sessions.timers, &session->timer, session->told);

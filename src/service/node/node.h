@@ -8,8 +8,9 @@
  * calls with the same arguments give the same effects, byte for byte.
  *
  * Time. `now` is the lease clock of the host (base/lease_clock.h) in nanoseconds and never goes
- * back. Every call first does what has become due by then; node_tick does only that. node_deadline
- * tells by when the next call must be.
+ * back. Every call first does what has become due by then; node_tick does only that. Locks of
+ * clients that are gone are released by node_tick alone. node_deadline tells by when it must be
+ * called.
  *
  * Effects. The driver takes them, oldest first, after every call until there is none. Effects that
  * are not taken stay, in order. An effect's pointers are valid until the next call to this node,
@@ -334,7 +335,9 @@ static inline uint32_t node_share(uint32_t limit)
 void node_session_user(struct node *node, uint64_t session, struct node_user *user);
 
 /* Closes a session: its locks are released, its wait is withdrawn, and its pending command gets no
- * reply. An unknown session is ignored. See node_session_lease for clients that may still believe
+ * reply. If it holds many locks, only some of them are released in this call and the others by
+ * node_tick, some in each call: node_deadline is in the past until then. They still count for the
+ * user. An unknown session is ignored. See node_session_lease for clients that may still believe
  * that they hold something. */
 void node_session_close(struct node *node, uint64_t session, uint64_t now);
 /* Closes the session of a client that says that it has stopped. */

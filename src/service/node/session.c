@@ -17,6 +17,8 @@ enum { SLOT_BITS = 24 };
 void sessions_init(struct sessions *sessions)
 {
 	sessions->slot_free = UINT32_MAX;
+	TAILQ_INIT(&sessions->retired);
+	sessions->release_at = NODE_NEVER;
 }
 
 void session_set_user(struct session *session, struct node_user *user)
@@ -107,16 +109,28 @@ void session_set_command(struct session *session, const char *command)
 		session_stay(session);
 }
 
+void session_retire(struct sessions *sessions, struct session *session, uint64_t now)
+{
+	must(session->waits == NULL && TAILQ_EMPTY(&session->subscriptions));
+	session->orphan = true;
+	sessions->count--;
+	if (TAILQ_EMPTY(&sessions->retired))
+		sessions->release_at = now;
+	TAILQ_INSERT_TAIL(&sessions->retired, session, queue);
+}
+
 void session_free(struct sessions *sessions, struct session *session)
 {
 	uint32_t number = (uint32_t)session->id - 1;
 	struct session_slot *slot = &sessions->slots[number];
 
-	must(session->waits == NULL && LIST_EMPTY(&session->holds));
+	must(LIST_EMPTY(&session->holds));
+	TAILQ_REMOVE(&sessions->retired, session, queue);
+	if (TAILQ_EMPTY(&sessions->retired))
+		sessions->release_at = NODE_NEVER;
 	slot->session = NULL;
 	slot->free_next = sessions->slot_free;
 	sessions->slot_free = number;
-	sessions->count--;
 	if (sessions->answered == session)
 		sessions->answered = NULL;
 	free_memory(session);

@@ -35,7 +35,8 @@ struct session {
 	/* If a lock of the session is broken, nobody else gets it until the client has stopped: see
 	 * node_session_linger. */
 	bool lingers;
-	/* The client is gone, but may believe until `told` that it still holds something. */
+	/* The client is gone. Either it may believe until `told` that it still holds something, or
+	 * its locks are being released (session_retire). */
 	bool orphan;
 	bool asks_lease; /* the client cannot read the lease word: see node_session_lease */
 	/* The latest deadline that was told to a client that asks LEASE; otherwise 0. */
@@ -43,6 +44,7 @@ struct session {
 	uint64_t grace;     /* how long the client needs to stop when the lease ends */
 	uint64_t since;     /* when the session began to wait */
 	struct live *waits; /* the lock that the session waits for, or NULL */
+	/* Links the clients that wait for a lock, or the sessions in `retired`. */
 	TAILQ_ENTRY(session) queue;
 	LIST_HEAD(, live) holds; /* what the client holds, newest first */
 	struct timer timer;      /* the timeout of the pending command; for an orphan, `told` */
@@ -66,10 +68,14 @@ struct sessions {
 	size_t slots_size;
 	uint32_t slots_count;
 	uint32_t slot_free; /* the first slot of the free list; UINT32_MAX: none */
+	/* All sessions except those that are retired. */
 	uint32_t count;
 	uint32_t leaders_count; /* how many sessions lead or campaign */
 	uint64_t question_serial;
 	struct timers timers;
+	/* Sessions that have ended, whose locks are released one after the other. */
+	TAILQ_HEAD(, session) retired;
+	uint64_t release_at; /* when the next of these locks are due; NODE_NEVER: there are none */
 	/* A session whose question may be complete now; ask_settle checks it. */
 	struct session *answered;
 };
@@ -77,7 +83,10 @@ struct sessions {
 void sessions_init(struct sessions *sessions);
 void sessions_free(struct sessions *sessions);
 struct session *session_open(struct sessions *sessions, const struct node_client *client);
-/* Frees a session, which must hold nothing, wait for nothing and have no subscriptions. */
+/* Ends a session, which must wait for nothing and have no subscriptions. It no longer counts as a
+ * session, but holds its locks until they are released. */
+void session_retire(struct sessions *sessions, struct session *session, uint64_t now);
+/* Frees a retired session, which must hold nothing. */
 void session_free(struct sessions *sessions, struct session *session);
 /* Finds a session. Returns NULL if there is none (any more) with this id, or if its client is
  * gone. */
