@@ -30,7 +30,7 @@
 	X(BATON_ELEADERS, -19, "too many clients lead or campaign here")                           \
 	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
 	X(BATON_EUSERLOCKS, -21,                                                                   \
-	  "this user holds or waits for 7/8 of --max-locks here: the rest is for other users")     \
+	  "this user holds or waits for too many locks here: see --max-user-locks")                \
 	X(BATON_EUSERLEADERS, -22,                                                                 \
 	  "this user leads or campaigns 57344 times here: the rest is for other users")            \
 	X(BATON_EPATTERNS, -23,                                                                    \

@@ -17,7 +17,7 @@ class OutOfMemory(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", "baton: out of memory\n"))
 
     def test_a_node_ends_with_71(self):
-        with Cluster(1, "--max-locks", "10000000") as cluster, cluster[0].client() as client:
+        with Cluster(1, "--max-locks", "10000000", "--max-user-locks", "10000000") as cluster, cluster[0].client() as client:
             size = cluster[0].rss_kb() << 10
             subprocess.run(["prlimit", f"--pid={cluster[0].process.pid}", f"--as={size + (64 << 20)}"], check=True)
             number = 0

@@ -49,7 +49,7 @@ class LongStatus(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}").start()
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--max-user-locks", str(2 * LOCKS)).start()
         cls.addClassCleanup(cls.cluster.end)
         cls.holder = cls.cluster[0].client()
         cls.addClassCleanup(cls.holder.close)

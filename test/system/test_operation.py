@@ -11,7 +11,7 @@ import unittest
 
 from baton import BATON, baton
 from cluster import Cluster, Node, environment, free_port, takes_clients, until
-from resp import Client
+from resp import Client, encode
 
 
 def may_trace():
@@ -193,7 +193,7 @@ class Starting(unittest.TestCase):
                             (["--log", "loud"], "error, warning, info or debug"),
                             (["--data", "/nonexistent/folder"], "'/nonexistent/folder' cannot be made"),
                             (["--client-timeout", "0"], "--client-timeout"),
-                            (["--max-clients", "0"], "--max-clients"),
+                            (["--max-clients", "0"], "--max-clients"), (["--max-user-locks", "0"], "--max-user-locks"),
                             (["--tls-ca", "x"], "--tls-ca: --tls-key is needed too"),
                             (["extra"], "unexpected 'extra'")):
             with self.subTest(words=words):
@@ -406,11 +406,21 @@ class Readiness(unittest.TestCase):
             cluster[0].says("an operator asks to break 'x?2026-01-01T00:00:00.000Z n1 error: forged?[2J??'")
             cluster[0].says("the holder of 'x?")
 
+    def test_many_losses_take_few_lines(self):
+        with Cluster(1, "--lease", "1s") as cluster, cluster[0].client() as client:
+            client.send_bytes(b"".join(encode("LOCK", f"x{number}") for number in range(200)))
+            self.assertTrue(all(isinstance(client.read(), int) for _ in range(200)))
+            cluster[0].signal(signal.SIGSTOP)
+            time.sleep(1.1) # the lease ends
+            cluster[0].signal(signal.SIGCONT)
+            cluster[0].says("136 more locks were lost within a second")
+            self.assertEqual(cluster[0].log().count("has lost it"), 64)
+
     def test_help_names_every_option(self):
         text = baton("node --help").out
         for option in ("name", "peers", "join", "listen", "witness", "algorithm", "topology", "links", "param", "turns",
-                       "idle-hop", "socket", "clients", "client-timeout", "lease", "data", "max-clients", "max-locks", "insecure",
-                       "log", "config"):
+                       "idle-hop", "socket", "clients", "client-timeout", "lease", "data", "max-clients", "max-user-clients", "max-locks",
+                       "max-user-locks", "insecure", "log", "config"):
             self.assertIn(f"--{option} ", text)
 
 

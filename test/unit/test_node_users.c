@@ -45,6 +45,26 @@ static void test_one_user_leaves_an_eighth_of_the_locks_to_others(void **state)
 	assert_int_equal(user.sessions, 0);
 }
 
+/* A lock that is given back makes room; others have limits of their own. */
+static void test_a_user_has_a_limit_of_locks(void **state)
+{
+	static struct node_user user, other;
+
+	(void)state;
+	nodes.options.limits.user_locks = 2;
+	nodes_start(&nodes, "central", 1);
+	uint64_t a = open_as(&user), b = open_as(&user), c = open_as(&other);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, b, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "y"), BATON_EUSERLOCKS);
+	assert_int_equal(nodes_lock(&nodes, 0, c, "y"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, c, "z"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, c, "w"), BATON_EUSERLOCKS);
+	assert_int_equal(nodes_unlock(&nodes, 0, a, "x"), 1);
+	assert_int_equal(nodes_lock(&nodes, 0, a, "v"), 0);
+	assert_int_equal(user.locks, 2);
+}
+
 static void use(uint64_t session, const char *name)
 {
 	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
@@ -180,6 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        TEST(test_one_user_leaves_an_eighth_of_the_locks_to_others),
+	        TEST(test_a_user_has_a_limit_of_locks),
 	        TEST(test_names_that_one_user_left_leave_an_eighth_to_others),
 	        TEST(test_locks_that_a_user_holds_count_as_its_names_in_the_next_epoch),
 	        TEST(test_a_name_that_is_forgotten_at_once_does_not_count),

@@ -119,6 +119,7 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	options->sessions_max = (uint32_t)words->sessions;
 	options->locks_max = (uint32_t)words->locks;
 	options->user_sessions_max = (uint32_t)words->user_sessions;
+	options->user_locks_max = (uint32_t)words->user_locks;
 	options->level = words->level;
 	if (make_socket(words, options, problem) != 0)
 		return -1;

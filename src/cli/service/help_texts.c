@@ -72,6 +72,8 @@ const struct help_text service_helps[] = {
          "  --max-clients N      the most clients at a time (default: 65536)\n"
          "  --max-user-clients N the most clients of one user (default: 7/8 of all)\n"
          "  --max-locks N        the most locks in one epoch (default: 16777216)\n"
+         "  --max-user-locks N   the most locks that one user holds or waits for\n"
+         "                       (default: 65536; at most 7/8 of --max-locks)\n"
          "  --allow RULE         who may do what; may be given more than once. RULE is\n"
          "                       'PATTERN VERB[,VERB...] WHO...': verbs lock, elect,\n"
          "                       observe, status, break, admin; who is uid:N, user:NAME,\n"

@@ -39,6 +39,7 @@ static const struct option options_long[] = {
         {"max-clients", required_argument, NULL, 'm'},
         {"max-user-clients", required_argument, NULL, 'u'},
         {"max-locks", required_argument, NULL, 'M'},
+        {"max-user-locks", required_argument, NULL, 'U'},
         {"insecure", no_argument, NULL, 'I'},
         {"log", required_argument, NULL, 'L'},
         {"allow", required_argument, NULL, 'A'},
@@ -312,6 +313,9 @@ static int set_word(struct node_words *words, int option, const char *value,
 		                    problem);
 	case 'M':
 		return parse_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
+	case 'U':
+		return parse_number(value, 1, UINT32_MAX, "--max-user-locks", &words->user_locks,
+		                    problem);
 	case 'A':
 		return add_rule(words, value, problem);
 	case 'L':

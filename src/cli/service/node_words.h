@@ -21,7 +21,8 @@ struct node_words {
 	/* The settings of the first start, which the node's place remembers (node_place.h). */
 	struct settings_words remembered;
 	uint64_t client_timeout_ms, idle_hop_ms, turns, sessions, locks;
-	uint64_t user_sessions; /* the most sessions of one user; 0: not given */
+	/* The most sessions of one user, and the most locks; 0: not given. */
+	uint64_t user_sessions, user_locks;
 	enum daemon_level level;
 	bool help;
 	/* For each option, indexed by its letter: its line in the file; 0: not in the file. */

@@ -136,6 +136,7 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 static void close_all(struct daemon *daemon)
 {
 	peers_close(daemon);
+	effects_tell_losses(daemon);
 	if (daemon->member != NULL)
 		member_destroy(daemon->member);
 	daemon->member = NULL;
@@ -172,7 +173,9 @@ struct node_options daemon_node_options(const struct daemon *daemon)
 	        .turns = options->turns,
 	        .idle_hop_ns = options->idle_hop_ns,
 	        .secret = randomness_draw(NULL),
-	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
+	        .limits = {.sessions = options->sessions_max,
+	                   .locks = options->locks_max,
+	                   .user_locks = options->user_locks_max},
 	};
 }
 

@@ -89,6 +89,7 @@ struct daemon_options {
 	uint64_t idle_hop_ns;
 	uint32_t sessions_max, locks_max;
 	uint32_t user_sessions_max; /* the most sessions of one user; 0: 7/8 of all */
+	uint32_t user_locks_max;    /* as in struct node_limits */
 	enum daemon_level level;
 	/* For a cluster of one in memory: a sentence for the log that says why it is one, and what
 	 * to do if it should not be; otherwise NULL. `alone_unmeant`: the user has probably

@@ -16,6 +16,9 @@
 #include "tenant.h"
 #include <string.h>
 
+/* How many lines about lost locks are logged in a second. */
+enum { LOSSES_LOGGED_MAX = 64 };
+
 /* Was the lock lost because this node lapsed: at the end of its lease, or when it left the view? */
 static bool is_lapse(const struct node_bytes *why)
 {
@@ -25,15 +28,40 @@ static bool is_lapse(const struct node_bytes *why)
 	        memcmp(why->bytes, NODE_LOST_VIEW, why->size) == 0);
 }
 
-static void do_lost(struct daemon *daemon, const struct node_effect *effect)
+void effects_tell_losses(struct daemon *daemon)
 {
-	struct client *client = client_of(daemon, effect->lost.session);
+	if (daemon->losses_count > LOSSES_LOGGED_MAX)
+		log_line(LEVEL_WARNING, "%llu more locks were lost within a second",
+		         (unsigned long long)(daemon->losses_count - LOSSES_LOGGED_MAX));
+	daemon->losses_count = 0;
+}
 
-	/* The holder gets an event; this line is for the operator. */
+static void on_losses(struct loop_timer *timer)
+{
+	effects_tell_losses((struct daemon *)((char *)timer - offsetof(struct daemon, losses)));
+}
+
+/* Tells the operator; the holder gets an event. A lapse may lose many thousands of locks, which
+ * must not take long. */
+static void log_loss(struct daemon *daemon, const struct node_effect *effect)
+{
+	if (daemon->losses_count++ == 0) {
+		daemon->losses.due = on_losses;
+		loop_timer_set(&daemon->loop, &daemon->losses, daemon->loop.now + 1000 * LOOP_MS);
+	}
+	if (daemon->losses_count > LOSSES_LOGGED_MAX)
+		return;
 	log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu: %.*s",
 	         (int)effect->lost.name.size, effect->lost.name.bytes,
 	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
 	         effect->lost.why.bytes);
+}
+
+static void do_lost(struct daemon *daemon, const struct node_effect *effect)
+{
+	struct client *client = client_of(daemon, effect->lost.session);
+
+	log_loss(daemon, effect);
 	if (client != NULL && is_lapse(&effect->lost.why))
 		client_lapsed(client);
 	else if (client != NULL)

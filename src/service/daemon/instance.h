@@ -56,6 +56,9 @@ struct daemon {
 	struct log_limit words;   /* limits the lines about lease words that cannot be passed */
 	/* Limit the lines about orders of clients, see client_orders. */
 	struct log_limit orders[CLIENT_ORDERS];
+	/* Counts the locks that were lost in this second, to limit the lines about them. */
+	uint64_t losses_count;
+	struct loop_timer losses;
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:

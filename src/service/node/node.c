@@ -32,16 +32,21 @@ static uint32_t limit_of(uint32_t given, uint32_t initial)
 
 static struct node_limits fill_limits(const struct node_limits *given)
 {
-	return (struct node_limits){
+	struct node_limits limits = {
 	        .sessions = limit_of(given->sessions, 1 << 16),
 	        .waiters = limit_of(given->waiters, 1 << 16),
 	        .locks = limit_of(given->locks, 1 << 24),
+	        .user_locks = limit_of(given->user_locks, 1 << 16),
 	        .subscriptions = limit_of(given->subscriptions, 1 << 10),
 	        .all_subscriptions = limit_of(given->all_subscriptions, 1 << 17),
 	        .patterns = limit_of(given->patterns, 1 << 8),
 	        .leaders = limit_of(given->leaders, 1 << 16),
 	        .backlog_bytes = limit_of(given->backlog_bytes, 1 << 24),
 	};
+
+	if (limits.user_locks > node_share(limits.locks))
+		limits.user_locks = node_share(limits.locks);
+	return limits;
 }
 
 static char *copy_text(const char *text)

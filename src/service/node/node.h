@@ -89,9 +89,12 @@ enum { NODE_COUNTER_BITS = 34 };
 
 /* The limits of a node. 0 means the default, which is the number in each comment. */
 struct node_limits {
-	uint32_t sessions;      /* sessions of clients: 65,536 */
-	uint32_t waiters;       /* clients that wait for one lock at this node: 65,536 */
-	uint32_t locks;         /* locks that this node knows in an epoch: 16,777,216 */
+	uint32_t sessions; /* sessions of clients: 65,536 */
+	uint32_t waiters;  /* clients that wait for one lock at this node: 65,536 */
+	uint32_t locks;    /* locks that this node knows in an epoch: 16,777,216 */
+	/* Locks that one user holds or waits for: 65,536, and at most its share of `locks`
+	 * (node_share). A new view takes time for each lock that is held. */
+	uint32_t user_locks;
 	uint32_t subscriptions; /* subscriptions of one session: 1,024 */
 	/* Subscriptions of all sessions together: 131,072. It is far below what other members
 	 * remember for this one (INTERESTS_MAX), or they would cut this node off. */
@@ -330,7 +333,7 @@ static inline uint32_t node_share(uint32_t limit)
 }
 
 /* Makes what the session has count for this user, who may use only a share of each limit
- * (node_share). NULL, as at first: it counts for nobody. The session must hold nothing, wait for
+ * (node_share), and of locks only `user_locks`. NULL, as at first: it counts for nobody. The session must hold nothing, wait for
  * nothing and have no subscriptions. An unknown session is ignored. */
 void node_session_user(struct node *node, uint64_t session, struct node_user *user);
 

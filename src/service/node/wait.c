@@ -103,7 +103,7 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		return BATON_EHELD;
 	if (live != NULL && live->waiters_count >= node->limits.waiters)
 		return BATON_EWAITERS;
-	if (session->user != NULL && session->user->locks >= node_share(node->limits.locks))
+	if (session->user != NULL && session->user->locks >= node->limits.user_locks)
 		return BATON_EUSERLOCKS;
 	if (lock == NULL && !table_has_room_for(node, session->user)) {
 		if (table_is_stale(node))
