@@ -675,6 +675,8 @@ static void test_a_member_that_falls_silent_while_it_tells(void **state)
 	ask_status(0, NULL, 0);
 	while (nodes_deliver(&nodes, 0, 1))
 		;
+	node_tick(nodes.node[1], nodes.now);
+	nodes_take(&nodes, 1);
 	const struct test_frame *part = nodes.link[1][0].first;
 	assert_non_null(part->next);
 	assert_int_equal(node_receive(nodes.node[0], "b", part->bytes, part->size, nodes.now), 0);
@@ -706,7 +708,8 @@ static void test_a_status_can_be_kept(void **state)
 	                        nodes.now);
 	assert_int_equal(error, 0);
 	do {
-		assert_true(node_effect(nodes.node[0], &effect));
+		while (!node_effect(nodes.node[0], &effect))
+			node_tick(nodes.node[0], nodes.now);
 	} while (effect.kind != NODE_REPLY || effect.reply.kind != REPLY_STATUS);
 	struct node_status *status = effect.reply.status;
 	node_status_keep(status);
@@ -744,6 +747,276 @@ static void test_one_lock_may_take_many_steps(void **state)
 	assert_int_equal(status->locks[0].waiters_count, WAITERS);
 	for (unsigned k = 0; k < WAITERS; k++)
 		assert_int_equal(status->locks[0].waiters[k].pid, k + 1);
+}
+
+/* --- many locks --- */
+
+/* Opens a session at this node that holds 0000, 0001 … */
+static uint64_t hold_many(uint32_t i, unsigned count)
+{
+	uint64_t session = nodes_open(&nodes, i);
+	char name[8];
+
+	for (unsigned k = 0; k < count; k++) {
+		snprintf(name, sizeof(name), "%04u", k);
+		assert_int_equal(nodes_lock(&nodes, i, session, name), 0);
+		nodes_deliver_all(&nodes);
+		nodes_said(&nodes, session);
+	}
+	return session;
+}
+
+/* Ticks a node until its reply is there, and returns how often. */
+static unsigned tick_until_told(uint32_t i)
+{
+	unsigned ticks = 0;
+
+	for (; nodes.status == NULL; ticks++) {
+		assert_true(node_deadline(nodes.node[i]) <= nodes.now);
+		node_tick(nodes.node[i], nodes.now);
+		nodes_take(&nodes, i);
+	}
+	return ticks;
+}
+
+/* Whether a lock is selected or not, it takes time to look at it. */
+static void test_many_locks_are_looked_at_in_slices(void **state)
+{
+	enum { LOCKS = 3000 };
+	static const char *const patterns[] = {NULL, "nothing*"};
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		again();
+		nodes_start(&nodes, "central", 1);
+		uint64_t session = hold_many(0, LOCKS);
+		ask_status(0, patterns[k], LOCKS);
+		assert_null(nodes.status);
+		/* Others are served in between, and only node_tick goes on. */
+		assert_int_equal(nodes_lock(&nodes, 0, session, "x"), 0);
+		assert_int_equal(nodes_unlock(&nodes, 0, session, "x"), 1);
+		assert_null(nodes.status);
+		assert_in_range(tick_until_told(0), 3, LOCKS / 10);
+		while (node_status_step(nodes.status))
+			;
+		assert_int_equal(nodes.status->locks_count, k == 0 ? LOCKS : 0);
+		assert_true(node_deadline(nodes.node[0]) > nodes.now);
+	}
+}
+
+static void test_enough_is_enough(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	hold_many(0, 3000);
+	ask_status(0, NULL, 5);
+	assert_non_null(nodes.status);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->locks_count, 5);
+}
+
+/* Otherwise a client that takes ever new locks could keep a question from its end. */
+static void test_locks_that_come_into_use_later_are_not_looked_at(void **state)
+{
+	enum { LOCKS = 1000 };
+	char name[8];
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t holder = hold_many(0, LOCKS);
+	ask_status(0, NULL, UINT32_MAX);
+	for (unsigned k = 0; k < LOCKS; k++) {
+		snprintf(name, sizeof(name), "x%u", k);
+		assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
+		nodes_said(&nodes, holder);
+	}
+	tick_until_told(0);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->locks_count, LOCKS);
+}
+
+/* The lock that would be looked at next is given back, and so are others before and after it. */
+static void test_locks_may_be_given_back_between_slices(void **state)
+{
+	enum { LOCKS = 2000 };
+	char name[8];
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t holder = hold_many(0, LOCKS);
+	ask_status(0, NULL, LOCKS);
+	assert_null(nodes.status);
+	for (unsigned k = 0; k < LOCKS; k++) {
+		snprintf(name, sizeof(name), "%04u", k);
+		if (k % 4 != 0)
+			assert_int_equal(nodes_unlock(&nodes, 0, holder, name), 1);
+	}
+	tick_until_told(0);
+	while (node_status_step(nodes.status))
+		;
+	assert_in_range(nodes.status->locks_count, LOCKS / 4, LOCKS / 2);
+	unsigned left = 0;
+	for (uint32_t k = 0; k < nodes.status->locks_count; k++) {
+		const struct node_bytes *text = &nodes.status->locks[k].name;
+		memcpy(name, text->bytes, 4);
+		name[4] = '\0';
+		left += strtoul(name, NULL, 10) % 4 == 0;
+		assert_true(k == 0 ||
+		            memcmp(text[0].bytes, nodes.status->locks[k - 1].name.bytes, 4) > 0);
+	}
+	assert_int_equal(left, LOCKS / 4);
+}
+
+static void test_another_member_looks_at_many_locks_in_slices(void **state)
+{
+	enum { LOCKS = 3000 };
+
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	hold_many(1, LOCKS);
+	ask_status(0, "nothing*", 0);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	assert_null(nodes.link[1][0].first);
+	node_tick(nodes.node[1], nodes.now);
+	nodes_take(&nodes, 1);
+	assert_null(nodes.link[1][0].first);
+	assert_true(node_deadline(nodes.node[1]) <= nodes.now);
+	nodes_pass(&nodes, 0);
+	assert_non_null(nodes.status);
+	assert_false(nodes.status->members[1].silent);
+	/* A question that is older than its asker waits is not answered any more. */
+	node_status_free(nodes.status);
+	nodes.status = NULL;
+	nodes.frames = 0;
+	ask_status(0, "nothing*", 0);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	nodes.now += NODE_SILENCE_NS;
+	node_tick(nodes.node[1], nodes.now);
+	nodes_take(&nodes, 1);
+	assert_true(node_deadline(nodes.node[1]) > nodes.now);
+	assert_null(nodes.link[1][0].first);
+	nodes_pass(&nodes, 0);
+	assert_true(nodes.status->members[1].silent);
+}
+
+/* Each of these questions has a quarter of a megabyte. */
+static void test_questions_that_wait_have_a_limit(void **state)
+{
+	enum { ASKED = 40 };
+	static char seen[NODE_SIGHTS_MAX * (NODE_NAME_MAX + 1)];
+	unsigned told = 0;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(seen); k++)
+		seen[k] = k % (NODE_NAME_MAX + 1) == 0 ? (char)NODE_NAME_MAX : 'x';
+	nodes_start(&nodes, "central", 2);
+	hold_many(1, 1000);
+	for (unsigned k = 0; k < ASKED; k++) {
+		uint64_t session = nodes_open(&nodes, 0);
+		assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0,
+		                             (struct node_bytes){seen, sizeof(seen)}, 0, nodes.now),
+		                 0);
+		nodes_take(&nodes, 0);
+	}
+	nodes.said_count = 0;
+	nodes_pass(&nodes, 0);
+	told = (unsigned)nodes.said_count;
+	assert_in_range(told, 10, ASKED / 2);
+	/* For the others, the member counts as silent. */
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_int_equal(nodes.said_count, ASKED);
+	assert_true(nodes.status->members[1].silent);
+}
+
+/* The view begins while this node looks at its own locks, and while another looks at its own. */
+static void test_a_view_may_begin_between_slices(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	hold_many(0, 1000);
+	ask_status(0, NULL, 1000);
+	nodes_deliver_all(&nodes);
+	ask_status(1, NULL, 1000);
+	nodes_deliver_all(&nodes);
+	assert_null(nodes.status);
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_null(nodes.status);
+	nodes_pass(&nodes, 0);
+	assert_non_null(nodes.status);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->locks_count, 1000);
+}
+
+/* It is still shown, and there is one reply. */
+static void test_an_answer_may_come_late_between_slices(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	hold_many(0, 2000);
+	ask_status(0, NULL, 5000);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	nodes.now += NODE_SILENCE_NS;
+	node_tick(nodes.node[0], nodes.now);
+	nodes_take(&nodes, 0);
+	assert_null(nodes.status);
+	nodes.said_count = 0;
+	nodes_deliver_all(&nodes);
+	nodes_pass(&nodes, 0);
+	assert_int_equal(nodes.said_count, 1);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->locks_count, 2000);
+	assert_false(nodes.status->members[1].silent);
+	assert_true(node_deadline(nodes.node[0]) > nodes.now);
+}
+
+static void test_a_session_may_end_between_slices(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	hold_many(0, 1000);
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(
+	        node_status(nodes.node[0], session_id(session), NULL, 0, everything, 0, nodes.now),
+	        0);
+	nodes_close(&nodes, 0, session);
+	assert_true(node_deadline(nodes.node[0]) > nodes.now);
+	nodes_pass(&nodes, 0);
+	assert_null(nodes.status);
+}
+
+/* However often one user asks, the question of another has its turn. */
+static void test_users_have_their_answers_in_turn(void **state)
+{
+	enum { GREEDY = 30 };
+	static struct node_user greedy, modest;
+	uint64_t asker = 0;
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	hold_many(0, 1000);
+	for (unsigned k = 0; k <= GREEDY; k++) {
+		asker = nodes_open(&nodes, 0);
+		node_session_user(nodes.node[0], session_id(asker), k < GREEDY ? &greedy : &modest);
+		assert_int_equal(node_status(nodes.node[0], session_id(asker), NULL, 0, everything,
+		                             1000, nodes.now),
+		                 0);
+	}
+	struct node_effect effect = {0};
+	unsigned replies = 0;
+	for (; effect.kind != NODE_REPLY || effect.reply.session != session_id(asker);) {
+		while (!node_effect(nodes.node[0], &effect))
+			node_tick(nodes.node[0], nodes.now);
+		replies += effect.kind == NODE_REPLY && effect.reply.kind == REPLY_STATUS;
+	}
+	assert_in_range(replies, 1, 4);
 }
 
 static void test_a_lock_that_is_being_taken_away(void **state)
@@ -867,6 +1140,16 @@ int main(void)
 	        TEST(test_a_member_that_falls_silent_while_it_tells),
 	        TEST(test_a_status_can_be_kept),
 	        TEST(test_one_lock_may_take_many_steps),
+	        TEST(test_many_locks_are_looked_at_in_slices),
+	        TEST(test_enough_is_enough),
+	        TEST(test_locks_that_come_into_use_later_are_not_looked_at),
+	        TEST(test_locks_may_be_given_back_between_slices),
+	        TEST(test_questions_that_wait_have_a_limit),
+	        TEST(test_another_member_looks_at_many_locks_in_slices),
+	        TEST(test_a_view_may_begin_between_slices),
+	        TEST(test_an_answer_may_come_late_between_slices),
+	        TEST(test_a_session_may_end_between_slices),
+	        TEST(test_users_have_their_answers_in_turn),
 	        TEST(test_a_lock_that_is_being_taken_away),
 	        TEST(test_status_without_a_view_and_while_waiting),
 	};

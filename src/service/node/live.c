@@ -19,6 +19,7 @@ struct live_chunk {
 void lives_init(struct lives *lives)
 {
 	TAILQ_INIT(&lives->all);
+	LIST_INIT(&lives->places);
 	SLIST_INIT(&lives->free);
 	SLIST_INIT(&lives->chunks);
 }
@@ -74,6 +75,11 @@ void live_drop(struct lives *lives, struct live *live)
 	if (!SLIST_EMPTY(&live->probes))
 		live_forget_probes(live);
 	live->lock->live = NULL;
+	struct live_place *place;
+	LIST_FOREACH (place, &lives->places, entry) {
+		if (place->next == live)
+			place->next = TAILQ_NEXT(live, all);
+	}
 	TAILQ_REMOVE(&lives->all, live, all);
 	lives->count--;
 	SLIST_INSERT_HEAD(&lives->free, live, free);

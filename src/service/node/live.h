@@ -70,8 +70,15 @@ struct live {
 
 TAILQ_HEAD(live_list, live);
 
+/* A place in the list of all locks in use. If its lock is dropped, it moves on to the next one. */
+struct live_place {
+	struct live *next; /* NULL: the end of the list */
+	LIST_ENTRY(live_place) entry;
+};
+
 struct lives {
 	struct live_list all; /* all locks in use, oldest first */
+	LIST_HEAD(, live_place) places;
 	SLIST_HEAD(, live) free;
 	SLIST_HEAD(, live_chunk) chunks;
 	uint32_t count;         /* all locks in use */

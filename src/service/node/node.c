@@ -13,6 +13,7 @@
 #include "outbuffer.h"
 #include "receive.h"
 #include "recovery.h"
+#include "status.h"
 #include "step.h"
 #include "trouble.h"
 #include "wait.h"
@@ -128,6 +129,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	lease_init(&node->lease, options->lease_ns);
 	roads_init(&node->roads, options->idle_hop_ns);
 	lives_init(&node->lives);
+	scans_init(&node->scans);
 	sessions_init(&node->sessions);
 	streams_init(&node->streams);
 	backlog_init(&node->backlog, node->limits.backlog_bytes);
@@ -140,6 +142,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 
 void node_destroy(struct node *node)
 {
+	scans_forget(&node->scans);
 	lives_free(&node->lives);
 	sessions_free(&node->sessions);
 	interests_free(&node->interests);
@@ -177,6 +180,7 @@ uint64_t node_deadline(const struct node *node)
 	deadline = earlier(deadline, earlier(node->lease.next, node->bump_deadline));
 	deadline = earlier(deadline, node->missed_deadline);
 	deadline = earlier(deadline, node->sessions.release_at);
+	deadline = earlier(deadline, node->scans.due);
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
@@ -268,6 +272,8 @@ void node_tick(struct node *node, uint64_t now)
 	advance(node, now);
 	if (node->sessions.release_at <= node->now && !node->stopped)
 		release_some(node);
+	if (!node->stopped)
+		status_look(node);
 	finish(node);
 }
 

@@ -309,6 +309,15 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
 /* Changes the command line that node_session_open got, because it was learnt later. */
 void node_session_command(struct node *node, uint64_t session, const char *command);
 
+struct scan;
+/* Searches for the answers to STATUS that wait for their turn; used by the node alone. */
+struct node_scans {
+	uint32_t count;
+	size_t bytes;
+	TAILQ_HEAD(, scan) list;
+	TAILQ_ENTRY(node_scans) turn;
+};
+
 /* Counts what all sessions of one user have at this node. The driver owns it, begins with zeros,
  * and keeps it as long as `sessions` or `names` is not 0. */
 struct node_user {
@@ -323,6 +332,7 @@ struct node_user {
 	uint32_t subscriptions;      /* how many subscriptions the sessions have */
 	uint32_t patterns;           /* how many of them are to patterns */
 	LIST_ENTRY(node_user) named; /* linked by the node while `names` is not 0 */
+	struct node_scans scans;     /* for what the sessions ask with STATUS */
 };
 
 /* Returns how much of a limit one user may have; the rest is kept for others. */
@@ -456,10 +466,11 @@ int node_break(struct node *node, uint64_t session, const char *name, size_t nam
  * locks that are selected and may be seen (0: 1,000), in no particular order. Locks that nobody
  * holds or waits for are left out. Without a view the node shows what it knows alone.
  *
- * Each member reports its clients as they were at one moment between question and reply; for this
- * node that is the moment of the reply. These moments differ: a lock that is handed on in between
- * may appear with two holders (then the one with the greater fence is shown), with a client that
- * both waits and holds, or with nobody. A member that has not reported everything within
+ * Each member reports the clients of each lock as they were at one moment between question and
+ * reply. It looks at a few hundred locks at a time and serves others in between; locks that come
+ * into use meanwhile may be left out. The moments differ: a lock that is handed on in between may
+ * appear with two holders (then the one with the greater fence is shown), with a client that both
+ * waits and holds, or with nobody. A member that has not reported everything within
  * NODE_SILENCE_NS counts as silent; what it reported before that is shown.
  */
 int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,

@@ -1,6 +1,7 @@
 #include "question.h"
 
 #include "memory.h"
+#include "scan.h"
 #include "status_merge.h"
 
 #include <stdlib.h>
@@ -41,6 +42,8 @@ void question_drop_answers(struct question *question)
 	question->done = false;
 	answers_free(&question->answers);
 	question->answers_size = 0;
+	scan_free(question->scan);
+	question->scan = NULL;
 	status_free(question->unordered.status);
 	free(question->unordered.locks);
 	question->unordered = (struct unordered){.status = NULL};

@@ -48,6 +48,8 @@ struct question {
 	struct leadership stored; /* LEADER: the best answer from what other members remember */
 	struct answers answers;   /* STATUS: the answers so far */
 	size_t answers_size;      /* STATUS: how many bytes the answers have */
+	/* STATUS: the search for this node's own answer, after those of the others; or NULL. */
+	struct scan *scan;
 	/* STATUS: the order of waiters, which is asked for after everything else
 	 * (status_order.h). */
 	struct unordered unordered;

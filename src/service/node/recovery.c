@@ -163,6 +163,7 @@ int recovery_begin(struct node *node, struct view *next)
 	if (next->self == 0 && old.count != 0)
 		lease_end(&node->lease);
 
+	scans_forget(&node->scans);
 	throw_away(node);
 	if (next->self == 0) {
 		view_free(next);

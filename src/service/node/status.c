@@ -2,7 +2,9 @@
 
 #include "control.h"
 #include "glob.h"
+#include "memory.h"
 #include "name.h"
+#include "scan.h"
 #include "sights.h"
 #include "status_merge.h"
 #include "status_order.h"
@@ -15,6 +17,7 @@
 enum {
 	PART_SIZE = 1 << 16,
 	ANSWERS_SIZE_MAX = 1 << 28, /* the most bytes that are kept of answers to one question */
+	SEEN_LEAST = 8,             /* a slice costs as much as this many locks, at least */
 };
 
 /* --- answering other members --- */
@@ -91,30 +94,6 @@ static void put_row(struct node *node, const struct live *live, const struct ses
 	outbox_keep(&node->outbox, row, (size_t)(to - row));
 }
 
-/* A position in the rows of this node. */
-struct cursor {
-	const struct live *live;
-	/* The waiter of the next row; NULL: no row of this lock was written yet. */
-	const struct session *session;
-	uint32_t locks;   /* how many locks were written */
-	uint32_t waiters; /* how many waiters of this lock were written */
-	uint32_t rows;    /* how many rows were written in all */
-};
-
-static void next_lock(struct cursor *cursor)
-{
-	cursor->live = TAILQ_NEXT(cursor->live, all);
-	cursor->session = NULL;
-	cursor->waiters = 0;
-}
-
-/* The locks that a question asks for. */
-struct wanted {
-	struct slice pattern; /* a pattern of names; empty: all */
-	struct sights sights; /* the patterns of the locks that the asker may see */
-	uint32_t count;       /* the most locks that the answer may have */
-};
-
 /* A lock that the asker may not see must have no effect on the answer. So it counts for nothing,
  * and its name is not even compared with the asker's pattern: the time that this takes could be
  * measured. */
@@ -127,69 +106,173 @@ static bool is_wanted(const struct node *node, const struct live *live, const st
 	       (wanted->pattern.size == 0 || glob_matches(wanted->pattern, name));
 }
 
-/* Writes rows until the part is full. Returns false if all rows are written. */
-static bool put_rows(struct node *node, struct cursor *cursor, const struct wanted *wanted)
-{
-	uint32_t count = wanted->count;
-	size_t end = node->outbox.bytes_count + PART_SIZE;
+/* --- looking at the locks --- */
 
-	while (cursor->live != NULL && cursor->locks <= count) {
-		const struct live *live = cursor->live;
-		if (node->outbox.bytes_count >= end)
-			return true;
-		if (cursor->session == NULL) {
-			if (!is_wanted(node, live, wanted) || ++cursor->locks > count) {
-				next_lock(cursor);
-				continue;
-			}
-			if (live->holder != NULL) {
-				put_row(node, live, live->holder,
-				        live->lost ? ROW_LOSES : ROW_HOLDS);
-				cursor->rows++;
-			}
-			cursor->session = TAILQ_FIRST(&live->queue);
-		} else {
-			put_row(node, live, cursor->session,
-			        waiting_kind(node, live, cursor->waiters));
-			cursor->rows++;
-			cursor->session = TAILQ_NEXT(cursor->session, queue);
-			cursor->waiters++;
-		}
-		if (cursor->session == NULL || cursor->waiters >= count)
-			next_lock(cursor);
+/* A part of an answer that is being written, at the end of the outbox. */
+struct part {
+	struct scan *scan;
+	bool open;
+	size_t start; /* where the part begins; in a frame, where it says whether it is the last */
+	uint32_t rows;
+};
+
+static void begin_part(struct node *node, struct part *part)
+{
+	const struct scan *scan = part->scan;
+
+	part->open = true;
+	part->rows = 0;
+	if (scan->session == NULL) {
+		control_begin(node, FRAME_TELL_STATUS, scan->origin);
+		control_uint(node, scan->question);
 	}
-	return false;
+	part->start = node->outbox.bytes_count;
+	if (scan->session == NULL)
+		control_byte(node, false);
+	put_figures(node);
+}
+
+/* Sends the part to the member that asks, or adds it to the answers of this node's own question.
+ * For that, the end of the outbox serves as scratch space: the part is copied and removed. */
+static void end_part(struct node *node, struct part *part, bool last)
+{
+	const struct scan *scan = part->scan;
+
+	part->open = false;
+	if (scan->session == NULL) {
+		node->outbox.bytes[part->start] = last;
+		control_end(node, scan->origin);
+		return;
+	}
+	answers_add(&scan->session->question.answers, node->view.count == 0 ? 1 : node->view.self,
+	            part->rows, node->outbox.bytes + part->start,
+	            node->outbox.bytes_count - part->start);
+	node->outbox.bytes_count = part->start;
+}
+
+static void add_row(struct node *node, struct part *part, const struct live *live,
+                    const struct session *session, enum row_kind kind)
+{
+	if (part->open && node->outbox.bytes_count >= part->start + PART_SIZE)
+		end_part(node, part, false);
+	if (!part->open)
+		begin_part(node, part);
+	put_row(node, live, session, kind);
+	part->rows++;
+}
+
+/* Returns the number of rows. */
+static uint32_t add_lock(struct node *node, struct part *part, const struct live *live)
+{
+	const struct session *session;
+	uint32_t waiters = 0;
+
+	if (live->holder != NULL)
+		add_row(node, part, live, live->holder, live->lost ? ROW_LOSES : ROW_HOLDS);
+	TAILQ_FOREACH (session, &live->queue, queue) {
+		if (waiters >= part->scan->wanted.count)
+			break;
+		add_row(node, part, live, session, waiting_kind(node, live, waiters));
+		waiters++;
+	}
+	return waiters + (live->holder != NULL);
+}
+
+/* Looks at the next locks of a scan, and writes the rows of those that are wanted. Returns true if
+ * the scan is complete. */
+static bool look_on(struct node *node, struct scan *scan)
+{
+	struct part part = {.scan = scan};
+	uint32_t seen = 0; /* locks and rows */
+
+	while (!scan_is_over(scan) && seen < SCAN_SLICE) {
+		const struct live *live = scan->place.next;
+		scan->place.next = TAILQ_NEXT(live, all);
+		scan->left--;
+		seen++;
+		if (!is_wanted(node, live, &scan->wanted))
+			continue;
+		scan->found++;
+		seen += add_lock(node, &part, live);
+	}
+	bool complete = scan_is_over(scan);
+	seen = seen > SEEN_LEAST ? seen : SEEN_LEAST;
+	node->scans.room -= seen < node->scans.room ? seen : node->scans.room;
+	if (complete && !part.open)
+		begin_part(node, &part); /* the figures, at least */
+	if (part.open)
+		end_part(node, &part, complete);
+	return complete;
+}
+
+static void finish(struct node *node, struct session *session);
+
+static void look(struct node *node, struct scan *scan)
+{
+	struct session *session = scan->session;
+
+	if (!look_on(node, scan))
+		return;
+	if (session != NULL)
+		session->question.scan = NULL;
+	scan_free(scan);
+	if (session != NULL)
+		finish(node, session);
+}
+
+/* A scan begins at once unless others wait for their turn, so that a few locks are told at once. */
+static void look_first(struct node *node, struct scan *scan)
+{
+	if (scans_is_single(&node->scans, scan) && node->scans.room > 0)
+		look(node, scan);
+}
+
+void status_look(struct node *node)
+{
+	struct scan *scan;
+
+	node->scans.room = SCAN_TICK;
+	while (node->scans.room > 0 && (scan = scans_next(&node->scans)) != NULL) {
+		/* After this time, this node counts as silent, and the question is over. */
+		if (scan->session == NULL && node->now - scan->since >= NODE_SILENCE_NS)
+			scan_free(scan);
+		else
+			look(node, scan);
+	}
 }
 
 int on_ask_status(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
 	uint64_t question = in_uint(&in);
-	struct wanted wanted = {.count = (uint32_t)in_range(&in, 1, UINT32_MAX - 1)};
-	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
-	uint32_t sights_count = 0;
-	bool more;
-
-	wanted.pattern = in_text(&in, NODE_NAME_MAX);
+	uint32_t count = (uint32_t)in_range(&in, 1, UINT32_MAX - 1);
+	struct slice pattern = in_text(&in, NODE_NAME_MAX);
 	struct slice patterns = {in.next, (uint32_t)(in.end - in.next)};
+	struct node_scans *asker = &node->view.members[frame->origin - 1].scans;
+	uint32_t sights_count = 0;
+
 	for (; in.next < in.end && !in.bad; sights_count++)
 		in_name(&in);
 	if (!in_end(&in) || sights_count > NODE_SIGHTS_MAX)
 		return BATON_EMESSAGE;
 	if (frame->trial)
 		return 0;
-	wanted.sights = sights_read(patterns);
-	do {
-		control_begin(node, FRAME_TELL_STATUS, frame->origin);
-		control_uint(node, question);
-		size_t last = node->outbox.bytes_count;
-		control_byte(node, true);
-		put_figures(node);
-		more = put_rows(node, &cursor, &wanted);
-		node->outbox.bytes[last] = !more;
-		control_end(node, frame->origin);
-	} while (more);
-	sights_free(&wanted.sights);
+	if (asker->bytes > SCANS_BYTES_MAX) /* then this node counts as silent */
+		return 0;
+	struct scan *scan = scan_make(&node->scans, &node->lives, asker,
+	                              (size_t)pattern.size + patterns.size, node->now);
+	scan->origin = frame->origin;
+	scan->question = question;
+	if (pattern.size != 0)
+		memcpy(scan->text, pattern.bytes, pattern.size);
+	if (patterns.size != 0)
+		memcpy(scan->text + pattern.size, patterns.bytes, patterns.size);
+	scan->wanted = (struct wanted){
+	        .pattern = {scan->text, pattern.size},
+	        .sights = sights_read((struct slice){scan->text + pattern.size, patterns.size}),
+	        .count = count,
+	};
+	look_first(node, scan);
 	return 0;
 }
 
@@ -231,31 +314,6 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Adds this node's own answer to the question. The end of the outbox serves as scratch space: the
- * answer is written there, copied and removed. */
-static void tell_oneself(struct node *node, struct question *question)
-{
-	struct wanted wanted = {
-	        .pattern = {(const uint8_t *)question->name, question->name_size},
-	        .sights = sights_read((struct slice){question->sights, question->sights_size}),
-	        .count = question->count,
-	};
-	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
-	size_t start = node->outbox.bytes_count;
-	bool more;
-
-	do {
-		uint32_t before = cursor.rows;
-		put_figures(node);
-		more = put_rows(node, &cursor, &wanted);
-		answers_add(&question->answers, node->view.count == 0 ? 1 : node->view.self,
-		            cursor.rows - before, node->outbox.bytes + start,
-		            node->outbox.bytes_count - start);
-		node->outbox.bytes_count = start;
-	} while (more);
-	sights_free(&wanted.sights);
-}
-
 /* Without a view, the status has this node as its only member. A member whose answer is incomplete
  * counts as silent. */
 static void describe_members(const struct node *node, const struct question *question,
@@ -279,25 +337,46 @@ static void reply(struct node *node, struct session *session, struct status *sta
 	outbox_own_status(&node->outbox, record, status);
 }
 
-void status_reply(struct node *node, struct session *session)
+/* All answers are there, or count as silent. */
+static void finish(struct node *node, struct session *session)
 {
-	if (session->question.unordered.status != NULL) {
-		reply(node, session, order_finish(node, &session->question));
-		return;
-	}
 	uint32_t count = node->view.count == 0 ? 1 : node->view.count;
 	struct status *status = status_make(count, node->algorithm->messages_count);
 	struct node_status *told = status_view(status);
 
-	tell_oneself(node, &session->question);
 	told->epoch = node->epoch;
 	told->self = node->view.count == 0 ? 0 : node->view.self - 1;
 	told->takeover_ms = lease_takeover(&node->lease) / 1000000;
 	told->waiting_for = status_keep_text(status, view_waiting_for(node));
 	describe_members(node, &session->question, status, count);
 	status_take_answers(status, &session->question.answers);
+	/* The time for the first answers may have passed. */
+	if (session->timer.deadline == NODE_NEVER)
+		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
 	if (!order_ask(node, session, status))
 		reply(node, session, status);
+}
+
+void status_reply(struct node *node, struct session *session)
+{
+	struct question *question = &session->question;
+
+	if (question->unordered.status != NULL) {
+		reply(node, session, order_finish(node, question));
+		return;
+	}
+	if (question->scan != NULL) /* the reply comes when the scan is complete */
+		return;
+	question->scan = scan_make(
+	        &node->scans, &node->lives,
+	        session->user != NULL ? &session->user->scans : &node->scans.nobody, 0, node->now);
+	question->scan->session = session;
+	question->scan->wanted = (struct wanted){
+	        .pattern = {(const uint8_t *)question->name, question->name_size},
+	        .sights = sights_read((struct slice){question->sights, question->sights_size}),
+	        .count = question->count,
+	};
+	look_first(node, question->scan);
 }
 
 /* --- for tests --- */

@@ -34,6 +34,7 @@ struct view_member {
 	uint32_t patterns;  /* how many of them are interests in patterns */
 	/* How many events the member has dropped of which the sessions here were not told yet. */
 	uint64_t events_missed;
+	struct node_scans scans; /* for what the member asks with ASK_STATUS */
 };
 
 /* A RETURN that arrived before the REPORT that it belongs to. */

@@ -16,6 +16,7 @@
 #include "packed.h"
 #include "publication.h"
 #include "road.h"
+#include "scan.h"
 #include "session.h"
 #include "slice.h"
 #include "stream.h"
@@ -59,6 +60,7 @@ struct node {
 	struct pool pool;
 	struct opened opened;
 	struct lives lives;
+	struct scans scans;
 	struct roads roads;
 	struct pace paces[PACES_COUNT];
 	size_t name_offset; /* the offset of the name in a lock */
