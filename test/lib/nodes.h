@@ -436,10 +436,11 @@ static inline void nodes_close(struct nodes *nodes, uint32_t i, uint64_t session
 
 static inline bool nodes_evict(struct nodes *nodes, uint32_t i, uint64_t session)
 {
-	bool stays = node_session_evict(nodes->node[i], session_id(session), NODE_LOST_LEAVING,
-	                                nodes->now);
+	while (node_session_evict(nodes->node[i], session_id(session), NODE_LOST_LEAVING,
+	                          nodes->now))
+		nodes_take(nodes, i);
 	nodes_take(nodes, i);
-	return stays;
+	return node_session_losing(nodes->node[i], session_id(session));
 }
 
 /* Commands; nodes_said returns what was said. */

@@ -168,6 +168,59 @@ static void test_orphans_whose_time_is_over_together_are_released_a_few_at_a_tim
 	assert_int_equal(held(0), 0);
 }
 
+static unsigned count_losses(uint64_t session)
+{
+	unsigned count = 0;
+
+	for (const char *said; *(said = nodes_said(&nodes, session)) != '\0';)
+		count += strstr(said, "lost") != NULL;
+	return count;
+}
+
+static bool evict(uint64_t session)
+{
+	bool more = node_session_evict(nodes.node[0], session_id(session), NODE_LOST_CONNECTION,
+	                               nodes.now);
+
+	nodes_take(&nodes, 0);
+	return more;
+}
+
+/* The session lingers: it is told at once, and others get the locks when its time is over. */
+static void test_many_locks_are_taken_away_a_few_at_a_time(void **state)
+{
+	unsigned count, all = 0;
+	uint64_t before;
+	bool more;
+
+	(void)state;
+	nodes_start(&nodes, "neilsen", 1);
+	uint64_t session = open_holder("x", LOCKS), waiter = nodes_open(&nodes, 0);
+	node_session_linger(nodes.node[0], session_id(session));
+	do {
+		more = evict(session);
+		count = count_losses(session);
+		assert_in_range(count, 1, LOCKS / 4);
+		all += count;
+	} while (more);
+	/* Each loss is told once. */
+	assert_int_equal(all, LOCKS);
+	assert_false(evict(session));
+	assert_int_equal(count_losses(session), 0);
+	assert_int_equal(held(0), LOCKS);
+	assert_int_equal(node_session_holds(nodes.node[0], session_id(session)), LOCKS);
+	assert_int_equal(nodes_lock(&nodes, 0, waiter, "x0"), 0);
+	do {
+		before = held(0);
+		more = node_session_forfeit(nodes.node[0], session_id(session), nodes.now);
+		nodes_take(&nodes, 0);
+		assert_in_range(before - held(0), 1, LOCKS / 4);
+	} while (more);
+	assert_false(node_session_losing(nodes.node[0], session_id(session)));
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
+	assert_int_equal(held(0), 1);
+}
+
 static void test_a_node_does_not_leave_before_all_are_released(void **state)
 {
 	(void)state;
@@ -240,6 +293,7 @@ int main(void)
 	        TEST(test_a_session_with_many_locks_does_not_delay_others),
 	        TEST(test_locks_count_for_the_user_until_they_are_released),
 	        TEST(test_orphans_whose_time_is_over_together_are_released_a_few_at_a_time),
+	        TEST(test_many_locks_are_taken_away_a_few_at_a_time),
 	        TEST(test_a_node_does_not_leave_before_all_are_released),
 	        TEST(test_a_view_may_begin_in_between),
 	        TEST(test_a_lock_may_be_broken_in_between),

@@ -177,6 +177,7 @@ struct client {
 	uint32_t last_turns;
 	/* The client was told that it lost a lock, and has until `grace` to stop. */
 	bool told_lost;
+	bool forfeits; /* that time is over, and others get the locks that it has lost */
 	/* CLIENT STAY: the client cannot stop, so a lost lock stays with it while it is
 	 * connected. */
 	bool stays;

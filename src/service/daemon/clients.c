@@ -506,12 +506,21 @@ static void end_grace(struct client *client)
 	if (client->closing || client->in_lost || client->stays || !client->told_lost ||
 	    loop_timer_is_set(&client->grace))
 		return;
-	log_limited(
-	        &client->daemon->late, client->daemon->loop.now, LEVEL_WARNING,
-	        "a client that lost a lock did not stop within %llu ms: others can have the lock",
-	        (unsigned long long)client_time_to_stop_ms(client));
-	client->told_lost = false;
-	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
+	if (!client->forfeits)
+		log_limited(
+		        &client->daemon->late, client->daemon->loop.now, LEVEL_WARNING,
+		        "a client that lost a lock did not stop within %llu ms: others can have "
+		        "the lock",
+		        (unsigned long long)client_time_to_stop_ms(client));
+	client->forfeits = true;
+	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now)) {
+		/* Others get the rest after the client's next turns. */
+		client->last_turns = 1;
+		client_turn(client);
+		return;
+	}
+	client->told_lost = client->forfeits = false;
+	if (node_session_holds(client->daemon->node, client->session) > 0)
 		return; /* the client holds another lock, which was not taken away */
 	client->quits = true;
 	client_close(client);

@@ -96,6 +96,7 @@ void clients_begin_grace(struct daemon *daemon)
 		struct client *client = SLIST_FIRST(&daemon->clients.lost);
 		SLIST_REMOVE_HEAD(&daemon->clients.lost, lost_entry);
 		client->in_lost = false;
+		client->forfeits = false;
 		if (client->told_lost && !client->stays && !client->closing)
 			loop_timer_set(&daemon->loop, &client->grace, end_of_grace(client));
 	}
@@ -108,13 +109,22 @@ struct orphan {
 	struct loop_timer timer;
 	struct daemon *daemon;
 	uint64_t session;
+	uint64_t end; /* when others may get its locks */
 };
 
-static void on_orphan_over(struct loop_timer *timer)
+/* Takes the locks from the session, some in each turn of the loop, and closes the session when all
+ * are taken and the time is over. */
+static void on_orphan(struct loop_timer *timer)
 {
 	struct orphan *orphan = (struct orphan *)timer;
 	struct daemon *daemon = orphan->daemon;
+	bool more = node_session_evict(daemon->node, orphan->session, NODE_LOST_CONNECTION,
+	                               daemon->loop.now);
 
+	if (more || daemon->loop.now < orphan->end) {
+		loop_timer_set(&daemon->loop, timer, more ? daemon->loop.now : orphan->end);
+		return;
+	}
 	daemon->clients.orphans_count--;
 	node_session_close(daemon->node, orphan->session, daemon->loop.now);
 	free(orphan);
@@ -126,17 +136,20 @@ bool client_orphan(struct client *client)
 
 	/* The client is gone, so it must not be let into the lock that it waits for. */
 	node_session_withdraw(daemon->node, client->session, daemon->loop.now);
-	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
-	                        daemon->loop.now))
+	bool more = node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
+	                               daemon->loop.now);
+	if (!node_session_losing(daemon->node, client->session))
 		return false;
 	uint64_t at = end_of_grace(client);
 	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
 	memory_must(orphan != NULL);
-	*orphan = (struct orphan){
-	        .timer = {.due = on_orphan_over}, .daemon = daemon, .session = client->session};
-	loop_timer_set(&daemon->loop, &orphan->timer, at);
+	*orphan = (struct orphan){.timer = {.due = on_orphan},
+	                          .daemon = daemon,
+	                          .session = client->session,
+	                          .end = at};
+	loop_timer_set(&daemon->loop, &orphan->timer, more ? daemon->loop.now : at);
 	daemon->clients.orphans_count++;
 	log_limited(
 	        &daemon->gone, daemon->loop.now, LEVEL_WARNING,

@@ -28,8 +28,10 @@ static void evict_clients(struct daemon *daemon)
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
 		node_session_withdraw(daemon->node, client->session, daemon->loop.now);
-		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
-		                       daemon->loop.now))
+		while (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
+		                          daemon->loop.now))
+			;
+		if (node_session_losing(daemon->node, client->session))
 			client_lost(client);
 		/* Keep subscribers for now: they may have to be told of a loss. */
 		else if (daemon->leaving && client->subscriptions_count == 0)

@@ -110,4 +110,6 @@ void hold_break(struct node *node, struct live *live, const char *why)
 	tell_lost(node, live, why);
 	tell_end(node, live, EVENT_LOST, why);
 	live->lost = true;
+	LIST_REMOVE(live, held);
+	LIST_INSERT_HEAD(&live->holder->lost, live, held);
 }

@@ -39,7 +39,7 @@ struct live {
 		/* Links the unused live parts, while this one is unused. */
 		SLIST_ENTRY(live) free;
 	};
-	LIST_ENTRY(live) held;  /* links all holds of the holder */
+	LIST_ENTRY(live) held;  /* links the holds of the holder, or those that it has lost */
 	struct session *holder; /* the client inside, or NULL */
 	/* The user among whose names the lock counts (table_count_name); NULL: nobody, or the
 	 * user's session is gone. */

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many locks of clients that are gone are released in one call. Each release is an event, which
- * is matched with all patterns; others must be served in between. */
+/* How many locks of one client are released or taken away in one call. Each of these is an event,
+ * which is matched with all patterns; others must be served in between. */
 enum { RELEASES_MAX = 16 };
 
 static uint32_t limit_of(uint32_t given, uint32_t initial)
@@ -188,9 +188,11 @@ uint64_t node_deadline(const struct node *node)
  * the last one. */
 static bool release_newest(struct node *node, struct session *session)
 {
-	if (!LIST_EMPTY(&session->holds))
-		hold_release(node, LIST_FIRST(&session->holds));
-	if (!LIST_EMPTY(&session->holds))
+	struct live *live = session_any_hold(session);
+
+	if (live != NULL)
+		hold_release(node, live);
+	if (session_any_hold(session) != NULL)
 		return true;
 	session_free(&node->sessions, session);
 	return false;
@@ -565,17 +567,12 @@ void node_session_stay(struct node *node, uint64_t id)
 
 bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_t now)
 {
-	struct live *next;
-
 	advance(node, now);
 	const struct session *session = session_find(&node->sessions, id);
 	if (session == NULL)
 		return false;
-	for (struct live *live = LIST_FIRST(&session->holds); live != NULL; live = next) {
-		next = LIST_NEXT(live, held);
-		if (!live->lost)
-			hold_break(node, live, why);
-	}
+	for (int i = 0; i < RELEASES_MAX && !LIST_EMPTY(&session->holds); i++)
+		hold_break(node, LIST_FIRST(&session->holds), why);
 	finish(node);
 	return !LIST_EMPTY(&session->holds);
 }
@@ -601,34 +598,28 @@ uint32_t node_session_holds(const struct node *node, uint64_t id)
 		return 0;
 	LIST_FOREACH (live, &session->holds, held)
 		count++;
+	LIST_FOREACH (live, &session->lost, held)
+		count++;
 	return count;
 }
 
 bool node_session_losing(const struct node *node, uint64_t id)
 {
 	const struct session *session = session_find(&node->sessions, id);
-	const struct live *live = session != NULL ? LIST_FIRST(&session->holds) : NULL;
 
-	while (live != NULL && !live->lost)
-		live = LIST_NEXT(live, held);
-	return live != NULL;
+	return session != NULL && !LIST_EMPTY(&session->lost);
 }
 
 bool node_session_forfeit(struct node *node, uint64_t id, uint64_t now)
 {
-	struct live *next;
-
 	advance(node, now);
 	const struct session *session = session_find(&node->sessions, id);
 	if (session == NULL)
 		return false;
-	for (struct live *live = LIST_FIRST(&session->holds); live != NULL; live = next) {
-		next = LIST_NEXT(live, held);
-		if (live->lost)
-			hold_release(node, live);
-	}
+	for (int i = 0; i < RELEASES_MAX && !LIST_EMPTY(&session->lost); i++)
+		hold_release(node, LIST_FIRST(&session->lost));
 	finish(node);
-	return !LIST_EMPTY(&session->holds);
+	return !LIST_EMPTY(&session->lost);
 }
 
 static void close_session(struct node *node, uint64_t id, bool quits, uint64_t now)
@@ -643,7 +634,7 @@ static void close_session(struct node *node, uint64_t id, bool quits, uint64_t n
 	if (session->waits != NULL)
 		wait_withdraw(node, session);
 	wait_drop_value(node, session);
-	if (quits || session->told <= node->now || LIST_EMPTY(&session->holds)) {
+	if (quits || session->told <= node->now || session_any_hold(session) == NULL) {
 		session_retire(&node->sessions, session, node->now);
 		for (int i = 0; i < RELEASES_MAX && release_newest(node, session); i++)
 			;

@@ -385,8 +385,8 @@ void node_session_linger(struct node *node, uint64_t session);
 void node_session_stay(struct node *node, uint64_t session);
 #define NODE_CANNOT_STOP "cannot stop: "
 
-/* Takes all locks from a session, as BREAK does. `why` is the reason, and its text must stay valid.
- * Returns true if the session lingers and still holds something. */
+/* Takes some locks from a session, as BREAK does. `why` is the reason. Returns true if more are left:
+ * call it again, after others were served. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
 /* Ends the session's wait for a lock: its command is answered with BATON_ENOVIEW. */
@@ -395,8 +395,8 @@ void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
 uint32_t node_session_holds(const struct node *node, uint64_t session);
 /* Has the session lost something that it has not released yet? */
 bool node_session_losing(const struct node *node, uint64_t session);
-/* The session did not release in time what it has lost: those locks go to others now. Returns true
- * if the session still holds other locks, which it has not lost. */
+/* The session did not release in time what it has lost: some of those locks go to others now. Returns
+ * true if more are left: call it again, after others were served. */
 bool node_session_forfeit(struct node *node, uint64_t session, uint64_t now);
 
 /*

@@ -124,7 +124,7 @@ void session_free(struct sessions *sessions, struct session *session)
 	uint32_t number = (uint32_t)session->id - 1;
 	struct session_slot *slot = &sessions->slots[number];
 
-	must(LIST_EMPTY(&session->holds));
+	must(session_any_hold(session) == NULL);
 	TAILQ_REMOVE(&sessions->retired, session, queue);
 	if (TAILQ_EMPTY(&sessions->retired))
 		sessions->release_at = NODE_NEVER;

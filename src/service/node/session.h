@@ -46,7 +46,8 @@ struct session {
 	struct live *waits; /* the lock that the session waits for, or NULL */
 	/* Links the clients that wait for a lock, or the sessions in `retired`. */
 	TAILQ_ENTRY(session) queue;
-	LIST_HEAD(, live) holds; /* what the client holds, newest first */
+	LIST_HEAD(, live) holds; /* what the client holds and has not lost, newest first */
+	LIST_HEAD(, live) lost;  /* what it has lost and not released yet */
 	struct timer timer;      /* the timeout of the pending command; for an orphan, `told` */
 	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
@@ -98,6 +99,14 @@ static inline struct session *session_find(const struct sessions *sessions, uint
 		return NULL;
 	struct session *session = sessions->slots[slot].session;
 	return session != NULL && session->id == id && !session->orphan ? session : NULL;
+}
+
+/* Returns a lock that the session holds, whether it has lost it or not; NULL: there is none. */
+static inline struct live *session_any_hold(const struct session *session)
+{
+	struct live *live = LIST_FIRST(&session->holds);
+
+	return live != NULL ? live : LIST_FIRST(&session->lost);
 }
 
 static inline struct session *session_of_timer(struct timer *timer)
