@@ -547,6 +547,23 @@ class Turns(unittest.TestCase):
             ears = [subscriber(stack, node.socket, "x") for _ in range(count)]
             leader, other = stack.enter_context(node.client()), stack.enter_context(Client(("127.0.0.1", port)))
             best_of(8, count // 2, attempt)
+    def test_nor_does_a_user_whose_clients_are_closed_together(self):
+        """The node ends clients that do not read the error which they get. It finds them all in one check. Others are served
+        while their locks are released: they see how the number of locks goes down."""
+        port, count, locks = free_port(), 200, 16
+        with Cluster(1, *LONG_LEASE, "--clients", f"127.0.0.1:{port}") as cluster, Client(("127.0.0.1", port)) as other, \
+                contextlib.ExitStack() as stack:
+            for number in range(count):
+                client = stack.enter_context(cluster[0].client())
+                client.send_bytes(b"".join(encode("LOCK", f"{number}.{lock}") for lock in range(locks)))
+                self.assertTrue(all(isinstance(client.read(), int) for _ in range(locks)))
+                client.send_bytes(encode("PING", "x" * 100000) * 4 + b"*x\r\n")
+            seen, begun = {count * locks}, time.monotonic()
+            while 0 not in seen:
+                self.assertLess(time.monotonic(), begun + 60, seen)
+                seen.add(int(re.search(r"locks_held:(\d+)", other.call("INFO")).group(1)))
+                time.sleep(0.001)
+            self.assertGreater(len(seen - {0, count * locks}), 0, seen)
 
     def test_nor_do_clients_delay_other_nodes(self):
         def attempt():

@@ -175,6 +175,7 @@ struct client {
 	/* How many turns the client gets at most before others can have the locks that it has lost,
 	 * because its time to stop is over; 0: it is not over. */
 	uint32_t last_turns;
+	bool dismissed; /* the client is closed in its next turn */
 	/* The client was told that it lost a lock, and has until `grace` to stop. */
 	bool told_lost;
 	bool forfeits; /* that time is over, and others get the locks that it has lost */

@@ -474,6 +474,10 @@ static void serve_turn(struct client *client)
 	clients->turn_commands = CLOCK_COMMANDS - 1; /* one command is served in any case */
 	bool ready = client->ready;
 	client->ready = false;
+	if (client->dismissed) {
+		client_close(client);
+		return;
+	}
 	if (client->deaf) {
 		serve_deaf(client);
 		return;
@@ -707,13 +711,21 @@ static void watch_stuffed(struct client *client)
 	client->stuffed = stuffed;
 }
 
+/* Closes the client in its next turn: one user may have thousands that are closed together, and each
+ * may hold locks, which takes time. */
+static void dismiss(struct client *client)
+{
+	client->dismissed = true;
+	client_turn(client);
+}
+
 void clients_watch(struct daemon *daemon)
 {
 	char who[CLIENT_DESCRIPTION_MAX];
 	struct client *client;
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
-		if (client->closing)
+		if (client->closing || client->dismissed)
 			continue;
 		if (client_never_reads(client)) {
 			client_describe(client, who);
@@ -724,10 +736,10 @@ void clients_watch(struct daemon *daemon)
 			            (unsigned long long)(daemon->loop.now - client->slow_since) /
 			                    1000000000,
 			            who);
-			client_close(client);
+			dismiss(client);
 		} else if (client_is_overdue(client) || client_tls_is_late(client) ||
 		           client_waits_too_long(client)) {
-			client_close(client);
+			dismiss(client);
 		} else {
 			watch_stuffed(client);
 		}
