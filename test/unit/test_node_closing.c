@@ -115,7 +115,7 @@ static void test_a_session_with_many_locks_does_not_delay_others(void **state)
 	assert_int_equal(nodes_lock(&nodes, 0, waiter, "y0"), 0);
 	while (strcmp(nodes_said(&nodes, waiter), "") == 0)
 		tick();
-	assert_true(held(0) > 2 * LOCKS);
+	assert_true(held(0) > 2UL * LOCKS);
 }
 
 /* The user's sessions are gone, but its locks are not. Room for new sessions is there at once. */
