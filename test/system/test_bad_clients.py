@@ -547,6 +547,7 @@ class Turns(unittest.TestCase):
             ears = [subscriber(stack, node.socket, "x") for _ in range(count)]
             leader, other = stack.enter_context(node.client()), stack.enter_context(Client(("127.0.0.1", port)))
             best_of(8, count // 2, attempt)
+
     def test_nor_does_a_user_whose_clients_are_closed_together(self):
         """The node ends clients that do not read the error which they get. It finds them all in one check. Others are served
         while their locks are released: they see how the number of locks goes down."""
