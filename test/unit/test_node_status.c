@@ -755,7 +755,7 @@ static void test_one_lock_may_take_many_steps(void **state)
 static uint64_t hold_many(uint32_t i, unsigned count)
 {
 	uint64_t session = nodes_open(&nodes, i);
-	char name[8];
+	char name[12];
 
 	for (unsigned k = 0; k < count; k++) {
 		snprintf(name, sizeof(name), "%04u", k);
