@@ -414,6 +414,7 @@ static void test_a_node_that_leaves_grants_nothing_and_waits_for_its_holders(voi
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 0:1001");
 	node_depart(nodes.node[0], nodes.now);
 	nodes_take(&nodes, 0);
+	assert_non_null(node_waiting_for(nodes.node[0]));
 	assert_int_equal(nodes.departures[0], 0);
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	assert_int_equal(nodes.departures[0], 0);
