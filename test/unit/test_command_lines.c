@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ static void on_late(void *context, uint64_t session, const char *command)
 
 	world->late_count++;
 	world->late_session = session;
-	strcpy(world->late_command, command);
+	snprintf(world->late_command, sizeof(world->late_command), "%s", command);
 }
 
 static void begin(struct world *world)

@@ -442,6 +442,7 @@ static void test_a_status_is_no_answer_to_the_question_about_states(void **state
 	assert_true(nodes_deliver(&nodes, 2, 0));
 	assert_true(nodes_deliver(&nodes, 0, 1));
 	frame = nodes.link[1][0].first;
+	must(frame != NULL);
 	size_t head = skip_numbers(frame->bytes, NUMBERS, NUMBERS_COUNT);
 	size_t rest = skip_numbers(status, NUMBERS, NUMBERS_COUNT);
 	memcpy(bytes, frame->bytes, head);

@@ -53,8 +53,10 @@ static void check(const uint8_t *bytes, uint8_t ret_check[TOKEN_DIGEST_SIZE])
 /* Replaces each `from` by `to`. */
 static void replace(char *text, char from, char to)
 {
-	for (; *text != '\0'; text++)
-		*text = *text == from ? to : *text;
+	for (; *text != '\0'; text++) {
+		if (*text == from)
+			*text = to;
+	}
 }
 
 void token_write(const struct token *token, char ret_text[TOKEN_TEXT_SIZE + 1])
