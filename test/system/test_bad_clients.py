@@ -548,6 +548,32 @@ class Turns(unittest.TestCase):
             leader, other = stack.enter_context(node.client()), stack.enter_context(Client(("127.0.0.1", port)))
             best_of(8, count // 2, attempt)
 
+    def test_a_loss_is_told_before_other_events(self):
+        """Programs with libbaton hear of a loss on a second connection. The time of the holder to stop begins when the lock is
+        broken, so the event must not wait until other events are written to thousands of subscribers of the same user."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        count = min(3000, hard // 2)
+        with Cluster(1, *LONG_LEASE) as cluster, contextlib.ExitStack() as stack:
+            node = cluster[0]
+            ears = [subscriber(stack, node.socket, "tick") for _ in range(count)]
+            watch = subscriber(stack, node.socket, "x")
+            leader, holder, operator = (stack.enter_context(node.client()) for _ in range(3))
+            holder.call("CLIENT", "GRACE", 1000)
+            fence = holder.call("LOCK", "x")
+            self.assertEqual(watch.read()[2].split()[0], "granted")
+            node.signal(signal.SIGSTOP)
+            leader.send("ELECT", "tick", "v" * 4096)
+            operator.send("BREAK", "x", fence)
+            operator.send("PING") # it is answered after the end of the turn in which the lock is broken
+            node.signal(signal.SIGCONT)
+            self.assertEqual([operator.read(), operator.read()], [1, "PONG"])
+            node.signal(signal.SIGSTOP)
+            told, others = unread(watch.socket), sum(unread(ear.socket) > 0 for ear in ears)
+            node.signal(signal.SIGCONT)
+            self.assertGreater(told, 0, f"{others} of {count} other subscribers were told")
+
     def test_nor_does_a_user_whose_clients_are_closed_together(self):
         """The node ends clients that do not read the error which they get. It finds them all in one check. Others are served
         while their locks are released: they see how the number of locks goes down."""

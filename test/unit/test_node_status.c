@@ -978,6 +978,28 @@ static void test_an_answer_may_come_late_between_slices(void **state)
 	assert_true(node_deadline(nodes.node[0]) > nodes.now);
 }
 
+/* The time for answers was over in the old view; a member that does not answer in the new one must
+ * not keep the client waiting. */
+static void test_a_view_that_begins_between_slices_gives_a_new_time_limit(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	hold_many(0, 2000);
+	ask_status(0, NULL, 5000);
+	nodes.now += NODE_SILENCE_NS;
+	node_tick(nodes.node[0], nodes.now);
+	nodes_take(&nodes, 0);
+	assert_null(nodes.status);
+	nodes_view(&nodes);
+	nodes_take(&nodes, 0);
+	for (unsigned k = 0; k < 1000 && nodes.status == NULL; k++) {
+		nodes.now += NODE_SILENCE_NS;
+		node_tick(nodes.node[0], nodes.now);
+		nodes_take(&nodes, 0);
+	}
+	assert_non_null(nodes.status);
+}
+
 static void test_a_session_may_end_between_slices(void **state)
 {
 	(void)state;
@@ -1148,6 +1170,7 @@ int main(void)
 	        TEST(test_another_member_looks_at_many_locks_in_slices),
 	        TEST(test_a_view_may_begin_between_slices),
 	        TEST(test_an_answer_may_come_late_between_slices),
+	        TEST(test_a_view_that_begins_between_slices_gives_a_new_time_limit),
 	        TEST(test_a_session_may_end_between_slices),
 	        TEST(test_users_have_their_answers_in_turn),
 	        TEST(test_a_lock_that_is_being_taken_away),

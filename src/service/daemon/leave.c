@@ -8,13 +8,13 @@
 enum { LEAVE_POLL_MS = 5, DRAIN_POLL_MS = 20 };
 
 /*
- * Closes the client. If replies of this turn are not written yet, it is closed after them, but no
+ * Closes the client. If replies or events are not written yet, it is closed after them, but no
  * more of its commands are read: a client that sends without a pause would keep the node from
  * leaving.
  */
 static void close_or_end(struct client *client)
 {
-	if (client->dirty && !client->ending)
+	if ((client->dirty || client->telling.queue != NULL) && !client->ending)
 		client_end(client);
 	else
 		client_close(client);
@@ -87,11 +87,14 @@ static bool clients_are_gone(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
 	struct client *client;
+	bool gone = clients->orphans_count == 0;
 
 	close_evicted(daemon);
 	if (clients_are_stopping(daemon))
 		return false;
 	LIST_FOREACH (client, &clients->all, all) {
+		/* Connections that wait for the closing thread do not count: it may take long. */
+		gone = gone && client->user == NULL;
 		/* The client ended its connection in this turn, so it has stopped. */
 		if (client->closing)
 			continue;
@@ -99,7 +102,7 @@ static bool clients_are_gone(struct daemon *daemon)
 			forsake(client);
 		close_or_end(client);
 	}
-	return clients->count == 0 && clients->orphans_count == 0;
+	return gone;
 }
 
 static void on_departure(struct loop_timer *timer)

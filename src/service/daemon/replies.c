@@ -247,6 +247,10 @@ void reply_event(struct client *client, const struct node_effect *effect)
 		size += (int)effect->event.value.size;
 	}
 	tell_message(client, effect->event.pattern, effect->event.name, message, (size_t)size);
+	/* It may be for a holder, whose time to stop begins at the end of this turn. libbaton hears
+	 * of it on a connection of its own. So it must not wait for the turns of other events. */
+	if (effect->event.kind == EVENT_LOST)
+		client_dirty(client);
 }
 
 /* Tells the client on every channel, because any of them may have missed events. */

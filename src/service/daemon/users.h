@@ -1,13 +1,8 @@
 /*
-<<<<<<< HEAD
  * Counts what each user has, so that one user cannot take everything. This file counts connections
- * and the memory for their commands; the node counts the rest (struct node_user). A user is a uid
- * or the name in a certificate; all clients without either count as one user.
-=======
- * Counts what each user has, so that one user cannot take it all: the connections and the memory for
- * their commands and replies here, and the rest at the node (struct node_user). A user is a uid or
- * the name in a certificate; all clients without either count as one user.
->>>>>>> e8a85904 (daemon: replies to STATUS are bounded, also while they are made)
+ * and the memory for their commands, replies and events; the node counts the rest (struct
+ * node_user). A user is a uid or the name in a certificate; all clients without either count as one
+ * user.
  *
  * Connections that want to be served stand in a queue of their user, and the users take turns. So
  * the number of a user's connections does not decide how long another user waits.

@@ -123,10 +123,16 @@ void ask_again(struct node *node)
 			continue;
 		/* The question is asked again: answers from the old view do not count. */
 		question_drop_answers(&session->question);
-		if (node->view.count == 0)
+		if (node->view.count == 0) {
 			give_up(node, session);
-		else
-			ask_all(node, session);
+			continue;
+		}
+		/* A STATUS whose time was over, and whose locks were being looked at, has time
+		 * again. */
+		if (session->command == COMMAND_STATUS && session->timer.deadline == NODE_NEVER)
+			timer_set(&node->sessions.timers, &session->timer,
+			          node->now + NODE_SILENCE_NS);
+		ask_all(node, session);
 	}
 }
 
