@@ -231,7 +231,10 @@ void reply_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending || !permission_hears(client, effect))
 		return;
-	if (!client_takes_events(client)) {
+	/* What the other clients of its user leave unread does not cost a holder its loss. */
+	bool takes = effect->event.kind == EVENT_LOST ? client->events_size <= CLIENT_EVENTS_MAX
+	                                              : client_takes_events(client);
+	if (!takes) {
 		drop_event(client);
 		return;
 	}
