@@ -26,7 +26,7 @@ static void test_numbers_are_short_and_have_no_exponent(void **state)
 	        {0.0009999, "0.001"},
 	        {0.000001, "0.000001"},
 	        {-0.00025, "-0.00025"},
-	        /* What rounds to nothing at six decimals is 0. */
+	        /* A number that is 0 with six decimals is written as 0. */
 	        {0.0000005, "0"},
 	        {0.00000051, "0.000001"},
 	        {0.0000004, "0"},

@@ -17,7 +17,7 @@
 
 enum {
 	LINGER_S = 60,
-	/* What does not linger takes less than this, however slow the machine is. */
+	/* A close that does not linger takes less than this, however slow the machine is. */
 	SOON_S = 20,
 };
 

@@ -102,7 +102,7 @@ static const json_t *find_member(const json_t *answer, const char *name)
 	return NULL;
 }
 
-/* What is known about an order; what is not known or does not apply is null. */
+/* The result of an order. A field that is not known, or does not apply, is null. */
 struct outcome {
 	json_t *found; /* was there a member, witness or voter with the name? */
 	json_t *gone;  /* is it no member now? */

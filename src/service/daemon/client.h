@@ -38,7 +38,7 @@ enum {
 enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
 enum { CLIENT_TEXT_MAX = 255 };
 
-/* What becomes of a STATUS, see status_queue.h. */
+/* How far the answer to a STATUS is, see status_queue.h. */
 enum status_stage {
 	STATUS_NONE,    /* there is none, or it was answered */
 	STATUS_HELD,    /* it waits, because its user has too many that are being answered */

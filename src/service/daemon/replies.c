@@ -231,7 +231,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending || !permission_hears(client, effect))
 		return;
-	/* What the other clients of its user leave unread does not cost a holder its loss. */
+	/* A holder is told of its loss even if other clients of its user do not read. */
 	bool takes = effect->event.kind == EVENT_LOST ? client->events_size <= CLIENT_EVENTS_MAX
 	                                              : client_takes_events(client);
 	if (!takes) {
